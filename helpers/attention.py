@@ -83,16 +83,16 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).contiguous().view(B, T, H * d_k)
 
 
-def _allowed(mask: Tensor, scores: Tensor) -> Tensor:
-    """The mask as booleans that broadcast over the scores, or an error that says what is wrong."""
-    shape, wanted = tuple(mask.shape), tuple(scores.shape)
-    if mask.dim() == 3 and scores.dim() == 4:
+def _allowed(mask: Tensor, wanted: tuple[int, ...]) -> Tensor:
+    """The mask as booleans that broadcast over scores of shape `wanted`, or an error in words."""
+    shape, wanted = tuple(mask.shape), tuple(wanted)
+    if len(shape) == 3 and len(wanted) == 4:
         raise ValueError(
             f"mask of shape {shape} for scores {wanted}: is its first axis B or H? "
             f"Write mask[:, None] for one mask per sequence, mask[None] for one per head."
         )
     try:
-        fits = torch.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+        fits = tuple(torch.broadcast_shapes(shape, wanted)) == wanted
     except RuntimeError:
         fits = False
     if not fits:
@@ -135,7 +135,7 @@ def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the keys (the last axis), hidden keys left out; same shape as `scores`."""
     if mask is None:
         return scores.softmax(dim=-1)
-    allowed = _allowed(mask, scores)
+    allowed = _allowed(mask, scores.shape)
     # -inf rather than a big number: exp(-inf) is exactly 0 in fp32, bf16 and fp16 alike.
     scores = scores.masked_fill(~allowed, float("-inf"))
     # A row of nothing but -inf would be 0/0 = NaN, and NaN gradients reach every weight.
@@ -168,12 +168,26 @@ class AttentionTrace:
         return ((field.name, getattr(self, field.name)) for field in fields(self))
 
 
+class BlankLinear(nn.Linear):
+    """nn.Linear whose numbers its maker fills in: none is drawn from torch's global generator.
+
+    (`nn.utils.skip_init` does the same by way of the meta device, whose first use costs a
+    kernel a quarter of a second and 40 MB.)
+    """
+
+    def reset_parameters(self) -> None:
+        pass
+
+    def _get_name(self) -> str:
+        return "Linear"
+
+
 def _linear(d_in: int, d_out: int, bias: bool, generator: torch.Generator | None) -> nn.Linear:
     if generator is None:
         return nn.Linear(d_in, d_out, bias=bias)
-    # Variance 1/d_in keeps unit-variance features at unit variance. skip_init leaves torch's
-    # global random state alone, so that making a layer changes nobody else's numbers.
-    layer = nn.utils.skip_init(nn.Linear, d_in, d_out, bias=bias)
+    # Variance 1/d_in keeps unit-variance features at unit variance. A generator of one's own
+    # leaves torch's global random state alone: making a layer changes nobody else's numbers.
+    layer = BlankLinear(d_in, d_out, bias=bias)
     nn.init.normal_(layer.weight, std=d_in**-0.5, generator=generator)
     if bias:
         nn.init.zeros_(layer.bias)
@@ -214,18 +228,24 @@ class MultiHeadAttention(nn.Module):
         return self.W_O(merge_heads(heads))
 
     def trace(
-        self, X: Tensor, mask: Tensor | None = None, gates: Tensor | None = None
+        self,
+        X: Tensor,
+        mask: Tensor | None = None,
+        gates: Tensor | None = None,
+        *,
+        temperature: float = 1.0,
     ) -> AttentionTrace:
         """Like `forward`, keeping every tensor on the way.
 
         `gates` (H,) multiplies each head's output before W_O: 1 leaves a head as it is,
         0 removes it (Voita et al. 2019, arXiv:1905.09418, section 5).
+        `temperature` divides the scores: above 1 the weights get flatter, below 1 sharper.
         """
         B, T, d_model = X.shape
         H, d_k = self.num_heads, self.d_k
         Q, K, V = self.W_Q(X), self.W_K(X), self.W_V(X)
         Q_heads, K_heads, V_heads = (split_heads(x, H) for x in (Q, K, V))
-        scores = attention_scores(Q_heads, K_heads)
+        scores = attention_scores(Q_heads, K_heads) / temperature
         weights = attention_weights(scores, mask)
         heads = weights @ V_heads
         if gates is not None:
@@ -315,11 +335,14 @@ class LoopedMultiHeadAttention(nn.Module):
 
     def forward(self, X: Tensor, mask: Tensor | None = None) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model). The same masks as `MultiHeadAttention` takes."""
+        B, T, _ = X.shape
+        if mask is not None:
+            every_head = (B, self.num_heads, T, T)
+            mask = _allowed(mask, every_head).expand(every_head)
         heads = []
         for i in range(self.num_heads):
             Q, K, V = self.W_Q[i](X), self.W_K[i](X), self.W_V[i](X)  # (B, T, d_k) each
-            # A 4-dimensional mask has an axis for the heads: this head's part, or the shared one.
-            own = mask[:, i % mask.shape[1]] if mask is not None and mask.dim() == 4 else mask
+            own = None if mask is None else mask[:, i]
             head, _ = scaled_dot_product_attention(Q, K, V, own)
             heads.append(head)
         return self.W_O(torch.cat(heads, dim=-1))

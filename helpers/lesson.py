@@ -62,6 +62,18 @@ def start_lesson(language: str) -> None:
     print(advice)
 
 
+def encoder_status() -> str:
+    """One sentence: the pretrained encoder is ready, or what is missing and how to get it."""
+    from .encoder import load_encoder
+    from .encoder_files import EncoderError
+
+    try:
+        encoder = load_encoder()
+    except EncoderError as missing:
+        return str(missing)
+    return texts.t("lesson.encoder", layers=encoder.num_layers, heads=encoder.num_heads)
+
+
 def set_language(language: str) -> None:
     """`texts.set_language`, and the same language for the error about impossible heads."""
     texts.set_language(language)

@@ -1,0 +1,62 @@
+"""python -m benchmarks [names] [--readme]: measure, print the table, keep the results.
+
+Exits with 1 when a budget is missed.
+"""
+
+import argparse
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from . import BENCHMARKS
+from .report import as_data, machine, others_percent, table, update_readme
+
+HERE = Path(__file__).parent
+QUIET_PERCENT = 20
+READMES = {"en": "README.md", "es": "README.es.md"}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help=f"which ones: {', '.join(BENCHMARKS)} (all)")
+    parser.add_argument("--readme", action="store_true", help="update the READMEs' table")
+    wanted = parser.parse_args(arguments)
+    unknown = sorted(set(wanted.names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    if wanted.names and wanted.readme:
+        parser.error("--readme takes a full run, so that the whole table is from one machine")
+
+    busy = others_percent()
+    if busy > QUIET_PERCENT:
+        print(
+            f"other programs use {busy:.0f} % of this machine, so the numbers will be slower; "
+            "measure again when it is quiet.",
+            file=sys.stderr,
+        )
+    lines = []
+    for name in wanted.names or BENCHMARKS:
+        print(f"measuring: {name} …", file=sys.stderr, flush=True)
+        lines += import_module(BENCHMARKS[name]).run()
+    where = machine()
+    text = table(lines, "en", where)
+    print(text)
+    for line in lines:
+        if line.missing:
+            print(f"{line.key}: {line.missing}", file=sys.stderr)
+    if not wanted.names:  # a partial run keeps the last whole one
+        write(HERE / "results.md", text)
+        write(HERE / "results.json", json.dumps(as_data(lines, where), indent=2))
+    if wanted.readme:
+        for language, name in READMES.items():
+            update_readme(HERE.parent / name, table(lines, language, where))
+    return 1 if any(line.met is False for line in lines) else 0
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""Try the reader's answer and find the nearest true thing to say about it.
+
+The first trial that fails is looked at, layer by layer, from the most telling to the plainest:
+a known misconception, a random answer, an easier trial that comes out right, the kind of thing
+returned, its shape, NaN, a mask that changes nothing, the lesson's own rules, and at last where
+the numbers are furthest apart.
+"""
+
+import inspect
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from . import comparing, errors
+from .base import Exercise, Probe
+from .case import Case, Finding, named, size_values, symbols
+from .trying import Outcome, attempt, gradients
+
+
+def diagnose(exercise: Exercise, answer) -> Finding:
+    """The verdict on one answer. Only KeyboardInterrupt comes through."""
+    form = _wrong_form(exercise, answer)
+    if form:
+        return Finding(form, values={"got": comparing.described(answer)})
+    earlier: list[Probe] = []
+    changed: list[str] = []
+    for probe in exercise.probes:
+        outcome = attempt(exercise, answer, probe)
+        if finding := judge(Case(exercise, answer, probe, outcome, tuple(earlier))):
+            return finding
+        changed += [name for name in outcome.changed if name not in changed]
+        earlier.append(probe)
+    if changed:
+        return Finding("changed_input", values={"names": ", ".join(changed)})
+    if exercise.differentiable and (names := cut_gradients(exercise, answer)):
+        return Finding("detached", values={"names": ", ".join(names)})
+    return Finding("passed", True)
+
+
+def _wrong_form(exercise: Exercise, answer) -> str | None:
+    if not callable(answer):
+        return "not_callable"
+    if inspect.isclass(exercise.reference) and not inspect.isclass(answer):
+        return "not_a_class"
+    return None
+
+
+def judge(case: Case) -> Finding | None:
+    """None when this trial came out right."""
+    error = case.outcome.error
+    if isinstance(error, NotImplementedError) and not case.earlier:
+        return replace(case.finding("not_yet", numbers=False), passed=None)
+    if case.probe.raises:
+        return errors.judge_expected_error(case)
+    if error is not None:
+        return told_by_easier(case) or hard_coded_size(case) or errors.raised(case)
+    if case.got is None and case.expected is not None:
+        if case.earlier:
+            return case.finding("none_sometimes", numbers=False)
+        kind = "no_return" if errors.forgot_return(case.answer) else "not_yet"
+        return replace(case.finding(kind, numbers=False), passed=None)
+    if case.right:
+        return None
+    return next(finding for layer in LAYERS if (finding := layer(case)))
+
+
+def matching(case: Case) -> str | None:
+    """The misconception that gives what came here; where several do, the one that fits most."""
+    exercise, best, most = case.exercise, None, 0
+    for idea in exercise.misconceptions:
+        there = attempt(exercise, idea.wrong, case.probe)
+        if there.error is not None or comparing.same(there.output, case.expected):
+            continue
+        if not comparing.same(there.output, case.got):
+            continue
+        agreements = 1 + sum(
+            _agree(attempt(exercise, idea.wrong, probe), attempt(exercise, case.answer, probe))
+            for probe in exercise.probes
+            if probe is not case.probe
+        )
+        if agreements > most:
+            best, most = idea.kind, agreements
+    return best
+
+
+def _agree(a: Outcome, b: Outcome) -> bool:
+    if a.error is not None or b.error is not None:
+        return type(a.error) is type(b.error)
+    return comparing.same(a.output, b.output)
+
+
+def misconception(case: Case) -> Finding | None:
+    kind = matching(case)
+    return case.finding(kind, own=True) if kind else None
+
+
+def unstable(case: Case) -> Finding | None:
+    """Two calls with the same inputs that differ: dropout, fresh random weights, hidden state."""
+    again = attempt(case.exercise, case.answer, case.probe, seed=1)
+    if again.error is None and comparing.same(again.output, case.got):
+        return None
+    return case.finding("random", numbers=False)
+
+
+def told_by_easier(case: Case) -> Finding | None:
+    """An easier trial that comes out right says when; one that stops raising may say why."""
+    exercise = case.exercise
+    # Only trials with the same arguments: one without a mask says nothing about masks.
+    alike = [p for p in exercise.easier if p.inputs.keys() == case.probe.inputs.keys()]
+    for probe in alike:
+        easy = Case(exercise, case.answer, probe, attempt(exercise, case.answer, probe))
+        if easy.outcome.error is not None or easy.got is None:
+            continue
+        if easy.right:
+            values = {"condition": probe.condition}
+            return case.finding("works_only_when", values=values, quotes=_said(case))
+        if case.outcome.error is not None and (kind := matching(easy)):
+            return easy.finding(kind, own=True)
+    return None
+
+
+def _said(case: Case) -> tuple[tuple[str, str], ...]:
+    error = case.outcome.error
+    return errors.quotes(error) if error is not None else ()
+
+
+def kind_of_thing(case: Case) -> Finding | None:
+    expected, got = case.expected, case.got
+    numeric = comparing.as_numbers(got) is not None
+    if comparing.is_number(expected):
+        wrong = None if numeric else "not_a_number"
+    elif not isinstance(expected, Tensor):
+        wrong = "wrong_answer"
+    elif not isinstance(got, Tensor):
+        wrong = "not_a_tensor"
+    else:
+        wrong = None if numeric and _same_family(expected, got) else "wrong_dtype"
+    if not wrong:
+        return None
+    # What is no number has no sentence of numbers: show the thing itself.
+    quotes = (("value", repr(got)[:200]),) if wrong == "wrong_answer" else ()
+    values = {"got": comparing.described(got)}
+    return case.finding(wrong, numbers=False, values=values, quotes=quotes)
+
+
+def _same_family(expected: Tensor, got: Tensor) -> bool:
+    return got.is_floating_point() or not expected.is_floating_point()
+
+
+def shape(case: Case) -> Finding | None:
+    if case.tensors():
+        return None
+    expected, got = (tuple(comparing.as_numbers(x).shape) for x in (case.expected, case.got))
+    kind = "wrong_axis_order" if sorted(expected) == sorted(got) else "wrong_shape"
+    axes, got_axes = symbols(case.exercise.axes), named(got, case.probe.sizes)
+    return case.finding(kind, values={"axes": axes, "got_axes": got_axes})
+
+
+def not_finite(case: Case) -> Finding | None:
+    expected, got = case.tensors()
+    if got.isfinite().all() or not expected.isfinite().all():
+        return None
+    return case.finding("not_finite")
+
+
+def ignores_mask(case: Case) -> Finding | None:
+    if case.probe.inputs.get("mask") is None:
+        return None
+    without = attempt(case.exercise, case.answer, case.probe, without="mask")
+    if without.error is not None or not comparing.same(without.output, case.got):
+        return None
+    return case.finding("mask_ignored")
+
+
+def rules(case: Case) -> Finding | None:
+    for rule in case.exercise.rules:
+        if found := rule(case):
+            kind, values = found
+            return case.finding(kind, own=True, values=values)
+    return None
+
+
+def hard_coded_size(case: Case) -> Finding | None:
+    """Right at other sizes with the same arguments: a size is written by hand somewhere."""
+    for before in case.earlier:
+        alike = before.inputs.keys() == case.probe.inputs.keys() and not before.raises
+        if alike and before.sizes != case.probe.sizes:
+            values = {"before": size_values(before)["sizes"]}
+            return case.finding("hard_coded_size", values=values, quotes=_said(case))
+    return None
+
+
+def wrong_values(case: Case) -> Finding:
+    expected, got = case.tensors()
+    within = comparing.tolerance(case.expected, case.got)
+    near = torch.isclose(expected, got, rtol=within, atol=within, equal_nan=True)
+    values = {"wrong": int((~near).sum()), "total": near.numel()}
+    return case.finding("wrong_values", values=values)
+
+
+LAYERS = (
+    misconception,
+    unstable,
+    told_by_easier,
+    kind_of_thing,
+    shape,
+    not_finite,
+    ignores_mask,
+    rules,
+    hard_coded_size,
+    wrong_values,
+)
+
+
+def cut_gradients(exercise: Exercise, answer) -> list[str]:
+    """The inputs whose gradient is missing or another than the reference's."""
+    probe = exercise.probes[0]
+    right = gradients(exercise, exercise.reference, probe)
+    try:
+        own = gradients(exercise, answer, probe)
+    except Exception:  # right forwards, yet backwards impossible
+        return list(right)
+    return [
+        name
+        for name, grad in right.items()
+        if grad is not None
+        and (own[name] is None or not torch.allclose(grad, own[name], rtol=1e-3, atol=1e-4))
+    ]

@@ -1,0 +1,194 @@
+"""What every explorer shares: state, one redraw per change, errors in words, a still picture."""
+
+from contextlib import contextmanager
+from html import escape
+
+import ipywidgets
+import traitlets
+
+from ..attention import ImpossibleHeadsError
+from ..texts import t
+from ..views.note_view import NoteView
+
+
+class CannotDrawError(Exception):
+    """Something the reader asked for that cannot be drawn; its text says why, in words."""
+
+
+class Explorer(ipywidgets.VBox):
+    """State (traitlets) + controls + views, shown as the last expression of a cell.
+
+    A subclass names its state traits in `STATE` and writes
+    `_build()`    -> the children, made once;
+    `_adjust(change)`  what else must move with this trait (H with d_model);
+    `_draw()`     compute from the state, bring controls and views up to date;
+    `_blank(reason)`   empty every view and show the reason;
+    `_still()`    -> a matplotlib Figure of the present state;
+    `_summary()`  -> a short stable text of the present state.
+
+    Setting a trait from Python does what moving the control does. `message` is what the
+    explorer says; `error` is the exception a callback raised, for tests (None when all is
+    well); `draws` counts redraws.
+    """
+
+    STATE: tuple[str, ...] = ()
+
+    message = traitlets.Unicode("")
+    error = traitlets.Any(None, allow_none=True)
+
+    def __init__(self, **state):
+        unknown = sorted(set(state) - set(self.STATE))
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} has no {', '.join(unknown)}; "
+                f"it has {', '.join(self.STATE)}."
+            )
+        self._holding = True
+        self.draws = 0
+        self._note = NoteView()
+        super().__init__()
+        self.add_class("mha-explorer")
+        for name in self.STATE:  # in the class's order, so that dependent traits come last
+            if name in state:
+                setattr(self, name, state[name])
+        self.children = self._build()
+        self.observe(self._state_changed, names=list(self.STATE))
+        self._holding = False
+        self._redraw()
+
+    # What a subclass writes -------------------------------------------------------------
+
+    def _build(self) -> list[ipywidgets.Widget]:
+        raise NotImplementedError
+
+    def _adjust(self, change) -> None:
+        """Move other traits that depend on this one. Nothing by default."""
+
+    def _draw(self) -> None:
+        raise NotImplementedError
+
+    def _blank(self, reason: str) -> None:
+        raise NotImplementedError
+
+    def _still(self):
+        raise NotImplementedError
+
+    def _summary(self) -> str:
+        raise NotImplementedError
+
+    # What they share --------------------------------------------------------------------
+
+    @contextmanager
+    def hold(self):
+        """Set several traits inside; one redraw follows at the end."""
+        if self._holding:
+            yield
+            return
+        self._holding = True
+        try:
+            yield
+        finally:
+            self._holding = False
+        self._redraw()
+
+    def _state_changed(self, change) -> None:
+        if self._holding:
+            return
+        self._spoken = []
+        self._holding = True
+        try:
+            self._adjust(change)
+        except Exception as error:
+            self._fail(error)
+            return
+        finally:
+            self._holding = False
+        self._redraw()
+
+    def _redraw(self) -> None:
+        self.draws += 1
+        self.error = None
+        self._holding = True  # controls brought up to date must not come back as changes
+        try:
+            self._draw()
+            self._say(" ".join(self._spoken), "note")
+        except (CannotDrawError, ImpossibleHeadsError) as problem:
+            self._blank(str(problem))
+            self._say(str(problem), "problem")
+        except Exception as error:
+            self._fail(error)
+        finally:
+            self._spoken = []
+            self._holding = False
+
+    def _fail(self, error: Exception) -> None:
+        """A fault of ours: said in words, kept in `error`, and no old picture left standing."""
+        self.error = error
+        text = t("explorer.broken", error=f"{type(error).__name__}: {error}")
+        self._blank(text)
+        self._say(text, "problem")
+
+    _spoken: list[str] = []
+
+    def _tell(self, sentence: str) -> None:
+        """Add a sentence to what is said with the next picture."""
+        self._spoken = [*self._spoken, sentence]
+
+    def _say(self, text: str, kind: str) -> None:
+        self.message = text
+        self._note.say(text, kind)
+
+    def _bind(self, control: ipywidgets.Widget, trait: str) -> ipywidgets.Widget:
+        """Moving the control sets the trait. `_draw` brings the control back in line."""
+
+        def moved(change):
+            if not self._holding and change.new is not None:
+                setattr(self, trait, change.new)
+
+        control.observe(moved, names="value")
+        return control
+
+    def _repr_mimebundle_(self, **kwargs):
+        """The live view, and beside it a still picture and a short text that never change."""
+        from ..figures import png  # matplotlib only when something is shown
+
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        data = dict(data)
+        data["text/plain"] = self._summary()
+        if self.error is None and not self._note.kind == "problem":
+            data["image/png"] = png(self._still())
+        return data, {**metadata, "image/png": {"alt": self._summary()}}
+
+
+def row(*controls: ipywidgets.Widget) -> ipywidgets.Box:
+    """A row of controls that wraps where the page is narrow."""
+    box = ipywidgets.Box(controls)
+    box.add_class("mha-controls")
+    return box
+
+
+def axis(control: ipywidgets.Widget, name: str) -> ipywidgets.Widget:
+    """The control's label in the colour of that axis ("T", "H", "d_k", "d_model")."""
+    control.add_class(f"mha-axis-{name.replace('_', '-')}")
+    return control
+
+
+def slide_to(slider: ipywidgets.SelectionSlider, options: list, value) -> None:
+    """New options and value in one message, so that the slider never shows a third value."""
+    if list(slider.options) == options and slider.value == value:
+        return
+    with slider.hold_sync():
+        if list(slider.options) != options:
+            slider.options = options
+        slider.value = value
+
+
+def facts_html(facts: list[str]) -> str:
+    """A line of facts; in each, the part between asterisks is bold and the rest plain text."""
+    spans = []
+    for fact in facts:
+        before, _, rest = escape(fact).partition("*")
+        number, _, after = rest.partition("*")
+        spans.append(f"<span>{before}<b>{number}</b>{after}</span>")
+    return f'<div class="mha mha-facts">{"".join(spans)}</div>'

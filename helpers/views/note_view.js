@@ -1,0 +1,54 @@
+// Shows the note as text (never as HTML) and announces it to screen readers.
+// ipywidgets' sliders have no spoken name: noUiSlider makes the handle, the label stands
+// beside it unconnected. nameSliders() connects the two inside the explorer around this note.
+
+function nameSliders(explorer) {
+  for (const slider of explorer.querySelectorAll(".widget-slider")) {
+    const handle = slider.querySelector('[role="slider"]');
+    const label = slider.querySelector(".widget-label");
+    const readout = slider.querySelector(".widget-readout");
+    if (!handle || !label) continue;
+    // Only write what differs: this runs inside a MutationObserver.
+    const name = label.textContent;
+    if (handle.getAttribute("aria-label") !== name) handle.setAttribute("aria-label", name);
+    const value = readout ? readout.textContent : "";
+    if (value && handle.getAttribute("aria-valuetext") !== value)
+      handle.setAttribute("aria-valuetext", value);
+    if (readout && readout.getAttribute("aria-label") !== name)
+      readout.setAttribute("aria-label", name);
+  }
+}
+
+function render({ model, el }) {
+  const note = document.createElement("div");
+  note.setAttribute("role", "status");
+  el.classList.add("mha", "mha-note");
+  el.append(note);
+
+  const show = () => {
+    note.textContent = model.get("text");
+    note.dataset.kind = model.get("kind");
+  };
+  model.on("change:text", show);
+  model.on("change:kind", show);
+  show();
+
+  let watcher;
+  const timer = requestAnimationFrame(() => {
+    const explorer = el.closest(".mha-explorer");
+    if (!explorer) return;
+    nameSliders(explorer);
+    watcher = new MutationObserver(() => nameSliders(explorer));
+    watcher.observe(explorer, {
+      subtree: true, childList: true, attributes: true, attributeFilter: ["aria-valuetext"],
+    });
+  });
+  return () => {
+    cancelAnimationFrame(timer);
+    if (watcher) watcher.disconnect();
+    model.off("change:text", show);
+    model.off("change:kind", show);
+  };
+}
+
+export default { render };

@@ -1,0 +1,29 @@
+"""A line of words below an explorer's controls: what changed by itself, or what is wrong."""
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+from ..palette import axis_css
+
+_here = Path(__file__).parent
+
+
+class NoteView(anywidget.AnyWidget):
+    """Shows `text` as text. `kind` is "note" (calm), "problem" (nothing can be drawn) or "".
+
+    Its stylesheet dresses the explorer around it, and its script gives the explorer's
+    sliders the spoken names that ipywidgets leaves out.
+    """
+
+    _esm = _here / "note_view.js"
+    _css = axis_css() + (_here / "note_view.css").read_text(encoding="utf-8")
+
+    text = traitlets.Unicode("").tag(sync=True)
+    kind = traitlets.Enum(["", "note", "problem"], default_value="").tag(sync=True)
+
+    def say(self, text: str, kind: str = "note") -> None:
+        with self.hold_sync():
+            self.text = text
+            self.kind = kind if text else ""

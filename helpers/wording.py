@@ -1,0 +1,122 @@
+"""Shape steps and bars in words, for the live views and the still figures alike."""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+from .shapes import OPERATIONS, SYMBOLIC_SHAPES, ShapeStep
+from .texts import t
+
+# The steps of a single head, without H: operation and axes (B may stand before them).
+ONE_HEAD = {
+    "X": ("input", ("T", "d_model")),
+    "Q": ("X · W_Q", ("T", "d_k")),
+    "K": ("X · W_K", ("T", "d_k")),
+    "V": ("X · W_V", ("T", "d_k")),
+    "scores": ("Q Kᵀ / √d_k", ("T", "T")),
+    "weights": ("softmax", ("T", "T")),
+    "head": ("weights · V", ("T", "d_k")),
+}
+
+
+def axis_sizes(steps: Sequence[ShapeStep]) -> dict[str, int]:
+    """The size of every axis that occurs: {"B": 1, "T": 9, "d_model": 512, …}."""
+    return {
+        axis: size
+        for step in steps
+        for axis, size in zip(step.symbols, step.shape, strict=True)
+    }
+
+
+def without_batch(step: ShapeStep) -> ShapeStep:
+    """The same step with a leading axis B left out of symbols, shape and strides."""
+    if step.symbols[:1] != ("B",):
+        return step
+    return ShapeStep(
+        step.name,
+        step.operation,
+        step.symbols[1:],
+        step.shape[1:],
+        step.strides[1:],
+        step.contiguous,
+    )
+
+
+def operation_text(step: ShapeStep, sizes: Mapping[str, int]) -> str:
+    """The operation in the reader's language, or the step's own words where we have none."""
+    return _known_text("operation", step, sizes) or step.operation
+
+
+def meaning_text(step: ShapeStep, sizes: Mapping[str, int]) -> str:
+    """One sentence: what this step does, with this step's numbers."""
+    return _known_text("meaning", step, sizes) or t(
+        "shapes.made_by", name=step.name, operation=step.operation
+    )
+
+
+def _known_text(group: str, step: ShapeStep, sizes: Mapping[str, int]) -> str | None:
+    """Our text for a step that we know. One that merely shares a name with ours gets none."""
+    symbols = without_batch(step).symbols
+    if OPERATIONS.get(step.name) == step.operation and symbols == SYMBOLIC_SHAPES[step.name][1:]:
+        key = step.name
+    elif ONE_HEAD.get(step.name) == (step.operation, symbols):
+        key = f"one_{step.name}"
+    else:
+        return None
+    scale = {"scale": f"{sqrt(sizes['d_k']):.4g}"} if "d_k" in sizes else {}
+    try:
+        return t(f"shapes.{group}.{key}", **sizes, **scale)
+    except KeyError:  # the text speaks of an axis that this trace does not have
+        return None
+
+
+def as_tuple(numbers: Sequence[object]) -> str:
+    """(9, 512), and (9,) for one number, as Python writes them."""
+    inside = ", ".join(str(n) for n in numbers)
+    return f"({inside},)" if len(numbers) == 1 else f"({inside})"
+
+
+def batch_text(steps: Sequence[ShapeStep]) -> str:
+    """What leaving B out means here; empty where no step has a leading axis B."""
+    sizes = {step.shape[0] for step in steps if step.symbols[:1] == ("B",)}
+    if not sizes:
+        return ""
+    B = max(sizes)
+    return t("shapes.batch_one") if B == 1 else t("shapes.batch_many", B=B)
+
+
+def bar_number(value: float) -> str:
+    """Two decimals; a small weight that is not zero does not read as zero."""
+    return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
+
+
+def check_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
+    """Raises ValueError unless every series has one number from 0 to 1 for each label."""
+    for name, values in series.items():
+        of = f"{name!r}: " if name else ""
+        if len(values) != len(labels):
+            raise ValueError(
+                f"{of}{len(values)} values for {len(labels)} labels: give one value per label."
+            )
+        for label, value in zip(labels, values, strict=True):
+            # A sum of float32 weights may pass 1 by a rounding error.
+            if not -1e-6 <= value <= 1 + 1e-3:  # False for NaN too
+                raise ValueError(
+                    f"{of}the value of {label!r} is {value}: bars show weights from 0 to 1."
+                )
+
+
+def describe_bars(
+    labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str = "", most: int = 12
+) -> str:
+    """The bars in words; of more than `most` labels, the largest."""
+    lines = []
+    for name, values in series.items():
+        order = range(len(labels))
+        if len(labels) > most:
+            order = sorted(order, key=lambda i: -values[i])[:most]
+        pairs = ", ".join(f"{labels[i]} {bar_number(values[i])}" for i in order)
+        head = ": ".join(part for part in (title, name) if part)
+        others = t("figures.bars.others", count=len(labels) - most) if len(labels) > most else ""
+        total = t("figures.bars.sum", total=f"{sum(values):.3f}")
+        lines.append(f"{head}{': ' if head else ''}{pairs}{others}; {total}.")
+    return " ".join(lines)

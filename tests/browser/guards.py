@@ -1,0 +1,73 @@
+"""What must not happen on a lesson's page: a request that leaves the machine, an error."""
+
+import re
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+# Schemes whose content is already in the page or in the browser.
+INNER_SCHEMES = {"data", "blob", "about"}
+
+# What JupyterLab itself writes to the console on a plain notebook, each with its reason.
+# Matched against the whole message: a lesson's error never hides behind one of these.
+ALLOWED_CONSOLE_ERRORS: tuple[re.Pattern, ...] = ()
+
+
+def stays_here(url: str) -> bool:
+    """True when loading `url` asks nobody but this machine."""
+    parts = urlsplit(url)
+    if parts.scheme in INNER_SCHEMES:
+        return True
+    host = parts.hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_allowed(message: str) -> bool:
+    """True for a console error that JupyterLab emits without any lesson open."""
+    return any(pattern.fullmatch(message) for pattern in ALLOWED_CONSOLE_ERRORS)
+
+
+@dataclass
+class Watch:
+    """Listens to everything the pages of one browser context load and complain about."""
+
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    _seen_requests: int = 0
+    _seen_errors: int = 0
+
+    def listen_to(self, context) -> "Watch":
+        """Attach to a Playwright browser context before its first page opens."""
+        context.on("request", lambda request: self.saw_request(request.url))
+        context.on("console", lambda message: self.saw_console(message.type, message.text))
+        context.on("weberror", lambda error: self.saw_page_error(error.error))
+        context.on("page", self._listen_to_page)
+        return self
+
+    def _listen_to_page(self, page):
+        page.on("websocket", lambda socket: self.saw_request(socket.url))
+        page.on("crash", lambda _: self.errors.append("the page crashed"))
+
+    def saw_request(self, url: str):
+        self.requests.append(url)
+
+    def saw_console(self, kind: str, text: str):
+        if kind == "error" and not is_allowed(text):
+            self.errors.append(f"console error: {text}")
+
+    def saw_page_error(self, error):
+        text = getattr(error, "stack", None) or str(error)
+        self.errors.append(f"uncaught error: {text}")
+
+    def take_faults(self) -> list[str]:
+        """Faults since the last call, in words; a second call gives only newer ones."""
+        requests = self.requests[self._seen_requests :]
+        errors = self.errors[self._seen_errors :]
+        self._seen_requests, self._seen_errors = len(self.requests), len(self.errors)
+        outside = [url for url in dict.fromkeys(requests) if not stays_here(url)]
+        return [f"request leaves this machine: {url}" for url in outside] + errors

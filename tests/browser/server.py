@@ -1,0 +1,258 @@
+"""A JupyterLab server of its own: temporary folders, a free port, a token, a clean end."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import quote
+
+import nbformat
+import psutil
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+PROJECT = Path(__file__).resolve().parents[2]
+START_SECONDS = 90
+
+# What a test needs different from JupyterLab's defaults, and nothing else.
+SETTINGS = {
+    # No question about news and no look at the package index.
+    "@jupyterlab/apputils-extension:notification": {
+        "checkForUpdates": False,
+        "fetchNews": "false",
+    },
+    # All cells are in the page at once: a locator finds cells below the window too.
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+}
+
+
+class ServerError(RuntimeError):
+    """JupyterLab did not start, or did not answer; the message ends with its log."""
+
+
+def markdown(text: str):
+    """A text cell for `LabServer.write`."""
+    return new_markdown_cell(text)
+
+
+def notebook_of(cells) -> nbformat.NotebookNode:
+    """A valid notebook from cell sources: plain strings are code, see also `markdown`."""
+    notebook = new_notebook(
+        cells=[new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    )
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    nbformat.validate(notebook)
+    return notebook
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class LabServer:
+    """JupyterLab over the folder `home`, which holds its settings, logs and notebooks.
+
+    Kernels are those of the Python that runs the tests; `helpers` is this project's.
+    """
+
+    def __init__(self, home: Path):
+        self.home = Path(home)
+        # A space and accents on purpose: readers have such folders (field case C35).
+        self.folder = self.home / "Curso de atención 1"
+        self.folder.mkdir(parents=True)
+        self._settings = self.home / "settings"
+        self._log = self.home / "jupyterlab.log"
+        self._token = secrets.token_hex(16)
+        self._process = None
+        self.port = None
+
+    # --- notebooks -------------------------------------------------------------------------
+
+    def write(self, name: str, cells) -> str:
+        """Write a notebook made of `cells` (see `notebook_of`); returns the path to open."""
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook_of(cells), target)
+        return name
+
+    def copy(self, notebook: str | Path, name: str | None = None) -> str:
+        """Copy a lesson ("en/01_one-head.ipynb") or any notebook file; returns the path to open."""
+        source = Path(notebook)
+        if not source.is_absolute():
+            name = name or source.as_posix()
+            source = PROJECT / "notebooks" / source
+        name = name or source.name
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        return name
+
+    # --- start and end ---------------------------------------------------------------------
+
+    def start(self) -> "LabServer":
+        """Start the server and wait until it answers. Raises `ServerError` with its log."""
+        config = self.home / "config"
+        overrides = config / "labconfig" / "default_setting_overrides.json"
+        overrides.parent.mkdir(parents=True)
+        overrides.write_text(json.dumps(SETTINGS), encoding="utf-8")
+        self.port = free_port()
+        with self._log.open("w", encoding="utf-8") as log:
+            self._process = subprocess.Popen(
+                self.command(),
+                cwd=self.folder,
+                env=self._environment(config),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                **_own_group(),
+            )
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def command(self) -> list[str]:
+        command = [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser"),
+            "--ServerApp.ip=127.0.0.1",
+            f"--ServerApp.port={self.port}",
+            "--ServerApp.port_retries=0",
+            f"--ServerApp.root_dir={self.folder}",
+            # Lets a test ask JupyterLab itself whether a kernel is idle.
+            "--LabApp.expose_app_in_browser=True",
+            # Its other kind looks at the package index.
+            "--LabApp.extension_manager=readonly",
+        ]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            command.append("--allow-root")
+        return command
+
+    def _environment(self, config: Path) -> dict[str, str]:
+        # The tester's own Jupyter settings and kernels must not reach the tests.
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
+        runtime = self.home / "runtime"
+        runtime.mkdir(mode=0o700)
+        return environment | {
+            "JUPYTER_CONFIG_DIR": str(config),
+            "JUPYTER_DATA_DIR": str(self.home / "data"),
+            "JUPYTER_RUNTIME_DIR": str(runtime),
+            "JUPYTERLAB_SETTINGS_DIR": str(self._settings),
+            "JUPYTERLAB_WORKSPACES_DIR": str(self.home / "workspaces"),
+            "JUPYTER_TOKEN": self._token,  # not on the command line, where others could read it
+            "IPYTHONDIR": str(self.home / "ipython"),
+            "PYTHONPATH": os.pathsep.join(
+                filter(None, [str(PROJECT), environment.get("PYTHONPATH")])
+            ),
+        }
+
+    def _wait_until_ready(self):
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            if self._process.poll() is not None:
+                code = self._process.returncode
+                raise ServerError(f"JupyterLab ended with exit code {code}.\n{self.log()}")
+            try:
+                self.request("GET", "api/status")
+                return
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                if time.monotonic() > deadline:
+                    raise ServerError(
+                        f"JupyterLab did not answer within {START_SECONDS} s.\n{self.log()}"
+                    ) from None
+            time.sleep(0.1)
+
+    def stop(self):
+        """End the server and every kernel it started; safe to call twice."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        # Kernels live in process groups of their own, so the list is taken while the
+        # server can still tell who its children are.
+        family = _family(process.pid)
+        if process.poll() is None:
+            try:
+                self.request("POST", "api/shutdown")
+                process.wait(timeout=15)
+            except (urllib.error.URLError, ConnectionError, subprocess.TimeoutExpired):
+                process.terminate()
+        _, alive = psutil.wait_procs(family, timeout=5)
+        for survivor in alive:
+            try:
+                survivor.kill()
+            except psutil.NoSuchProcess:
+                pass
+        process.wait(timeout=10)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    # --- while it runs ---------------------------------------------------------------------
+
+    def url(self, path: str) -> str:
+        """The address that opens `path` in JupyterLab; `reset` forgets an earlier layout."""
+        place = quote(Path(path).as_posix())
+        return f"http://127.0.0.1:{self.port}/lab/tree/{place}?token={self._token}&reset"
+
+    def request(self, method: str, path: str):
+        """Ask the server's REST interface; the answer read as JSON, None when empty."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/{path}",
+            method=method,
+            headers={"Authorization": f"token {self._token}"},
+            data=b"" if method == "POST" else None,
+        )
+        # Straight to this machine, whatever proxy the environment names.
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(request, timeout=20) as answer:
+            body = answer.read()
+        return json.loads(body) if body else None
+
+    def kernels(self) -> list[dict]:
+        """The kernels that run now, as the server lists them."""
+        return self.request("GET", "api/kernels")
+
+    def end_kernels(self, notebooks: list[str]):
+        """End these notebooks' kernels: opened again, they start from fresh ones."""
+        for session in self.request("GET", "api/sessions"):
+            if session["path"] in notebooks:
+                self.request("DELETE", f"api/sessions/{session['id']}")
+
+    def forget_settings(self):
+        """Back to default settings: a theme chosen in one test stays out of the next."""
+        shutil.rmtree(self._settings, ignore_errors=True)
+
+    def log(self) -> str:
+        """The last lines of the server's log, the token blanked."""
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(lines[-40:]).replace(self._token, "…")
+
+
+def _own_group() -> dict:
+    """Popen options that keep a Ctrl-C in the terminal away from the server."""
+    if os.name == "nt":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        parent = psutil.Process(pid)
+        return [parent, *parent.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []

@@ -1,0 +1,128 @@
+"""The harness without a browser: what its guards call a fault, which browser it picks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import browsers
+from .guards import Watch, is_allowed, stays_here
+
+# --- the guards, by value --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8888/lab",
+        "http://localhost:8888/static/a.js",
+        "http://[::1]:8888/lab",
+        "ws://127.0.0.1:8888/api/kernels/1/channels",
+        "data:image/png;base64,iVBORw0KGgo=",
+        "blob:http://127.0.0.1:8888/5c1d",
+        "about:blank",
+    ],
+)
+def test_c36_an_address_on_this_machine_is_local(url):
+    assert stays_here(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://cdn.example.org/mathjax.js",
+        "http://localhost.example.org/",
+        "http://127.0.0.1.example.org/",
+        "http://127.0.0.1@example.org/",
+        "wss://example.org/socket",
+        "http://192.168.1.7/font.woff2",
+        "http://10.0.0.1/",
+        "//example.org/x.js",
+    ],
+)
+def test_c36_an_address_elsewhere_is_not(url):
+    assert not stays_here(url)
+
+
+def test_faults_name_each_outside_address_once_and_every_error():
+    watch = Watch()
+    watch.saw_request("http://127.0.0.1:8888/lab")
+    watch.saw_request("https://example.org/a.js")
+    watch.saw_request("https://example.org/a.js")
+    watch.saw_console("warning", "only a warning")
+    watch.saw_console("error", "boom")
+    watch.saw_page_error(ValueError("bad shape"))
+    assert watch.take_faults() == [
+        "request leaves this machine: https://example.org/a.js",
+        "console error: boom",
+        "uncaught error: bad shape",
+    ]
+
+
+def test_faults_are_told_once_and_later_ones_are_still_told():
+    watch = Watch()
+    watch.saw_console("error", "first")
+    assert watch.take_faults() == ["console error: first"]
+    assert watch.take_faults() == []
+    watch.saw_console("error", "second")
+    assert watch.take_faults() == ["console error: second"]
+
+
+def test_no_ordinary_error_is_allowed():
+    assert not is_allowed("TypeError: x is undefined")
+    assert not is_allowed("")
+
+
+# --- which browser ---------------------------------------------------------------------------
+
+
+class _NoPlaywrightBrowser:
+    class chromium:
+        executable_path = "nowhere/chrome"
+
+
+def test_without_a_browser_the_reason_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(browsers, "installed_browsers", lambda: [])
+    with pytest.raises(browsers.NoBrowserError, match="Chromium, Google Chrome or Microsoft Edge"):
+        browsers.find_browser(_NoPlaywrightBrowser)
+
+
+@pytest.mark.parametrize(("value", "required"), [("1", True), ("0", False), ("", False)])
+def test_a_browser_is_required_only_when_asked_for(monkeypatch, value, required):
+    monkeypatch.setenv("COURSE_REQUIRE_BROWSER", value)
+    assert browsers.browser_required() is required
+
+
+def test_the_browser_named_in_the_environment_is_the_one_used(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_BROWSER", str(tmp_path / "my-chrome"))
+    assert browsers.find_browser(_NoPlaywrightBrowser) == tmp_path / "my-chrome"
+
+
+@pytest.mark.parametrize(("required", "verdict"), [("1", "1 error"), ("0", "1 skipped")])
+def test_a_missing_browser_skips_or_fails_a_run(tmp_path, required, verdict):
+    """A whole pytest run on a machine with no browser, as `browsers` sees it."""
+    package = tmp_path / "browser"
+    package.mkdir()
+    for module in Path(__file__).parent.glob("*.py"):
+        if not module.name.startswith("test_"):
+            text = module.read_text(encoding="utf-8")
+            (package / module.name).write_text(text, encoding="utf-8")
+    nothing = "def find_browser(playwright):\n    raise NoBrowserError(NONE_FOUND)\n"
+    with (package / "browsers.py").open("a", encoding="utf-8") as file:
+        file.write(nothing)
+    test = "def test_page(lab_page):\n    pass\n"
+    (package / "test_page.py").write_text(test, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = browser\n", encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+        env=os.environ | {"COURSE_REQUIRE_BROWSER": required},
+        timeout=120,
+    )
+    assert verdict in run.stdout, run.stdout + run.stderr
+    assert "no browser to drive" in run.stdout

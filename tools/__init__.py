@@ -1,0 +1,1 @@
+"""For authors: run and tidy the lessons, carry code into the Spanish edition."""
