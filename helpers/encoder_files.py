@@ -102,7 +102,7 @@ def read_config(file: Path) -> EncoderConfig:
             have = settings.get(key, wanted if key != "model_type" else None)
             if have != wanted:
                 raise EncoderError(
-                    t("encoder.not_bert", file=file, key=key, have=have, want=wanted)
+                    t("encoder.not_bert", file=file, setting=key, have=have, want=wanted)
                 )
         return EncoderConfig(
             d_model=settings["hidden_size"],
@@ -116,7 +116,7 @@ def read_config(file: Path) -> EncoderConfig:
             init_std=settings.get("initializer_range", 0.02),
         )
     except KeyError as error:
-        raise EncoderError(t("encoder.no_setting", file=file, key=error.args[0])) from error
+        raise EncoderError(t("encoder.no_setting", file=file, setting=error.args[0])) from error
     except (ValueError, AttributeError, OSError) as error:
         raise EncoderError(t("encoder.unreadable", file=file, why=error)) from error
 

@@ -6,12 +6,10 @@ Nothing here touches pyplot, chooses a backend or minds the reader's rcParams.
 
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
 from .shapes import ShapeStep
 from .stills.bars import draw_bars
 from .stills.maps import EDGE, draw_maps
-from .stills.page import MUTE, Page, own_style, png
+from .stills.page import MUTE, Figure, Page, own_style, png
 from .stills.steps import draw_steps
 from .texts import t
 

@@ -1,7 +1,7 @@
 """Shape steps and bars in words, for the live views and the still figures alike."""
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import fsum, sqrt
 
 from .shapes import OPERATIONS, SYMBOLIC_SHAPES, ShapeStep
 from .texts import t
@@ -21,9 +21,7 @@ ONE_HEAD = {
 def axis_sizes(steps: Sequence[ShapeStep]) -> dict[str, int]:
     """The size of every axis that occurs: {"B": 1, "T": 9, "d_model": 512, …}."""
     return {
-        axis: size
-        for step in steps
-        for axis, size in zip(step.symbols, step.shape, strict=True)
+        axis: size for step in steps for axis, size in zip(step.symbols, step.shape, strict=True)
     }
 
 
@@ -84,6 +82,9 @@ def batch_text(steps: Sequence[ShapeStep]) -> str:
     return t("shapes.batch_one") if B == 1 else t("shapes.batch_many", B=B)
 
 
+MOST_SERIES = 4  # each has a pattern of its own
+
+
 def bar_number(value: float) -> str:
     """Two decimals; a small weight that is not zero does not read as zero."""
     return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
@@ -91,32 +92,37 @@ def bar_number(value: float) -> str:
 
 def check_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
     """Raises ValueError unless every series has one number from 0 to 1 for each label."""
+    if len(series) > MOST_SERIES:
+        raise ValueError(t("figures.bars.error.series", count=len(series), most=MOST_SERIES))
     for name, values in series.items():
-        of = f"{name!r}: " if name else ""
+        name = name or t("figures.bars.label")
         if len(values) != len(labels):
-            raise ValueError(
-                f"{of}{len(values)} values for {len(labels)} labels: give one value per label."
-            )
+            counts = {"count": len(values), "labels": len(labels)}
+            raise ValueError(t("figures.bars.error.values", series=name, **counts))
         for label, value in zip(labels, values, strict=True):
-            # A sum of float32 weights may pass 1 by a rounding error.
-            if not -1e-6 <= value <= 1 + 1e-3:  # False for NaN too
+            # A float32 weight may pass 1 by a rounding error. `not` catches NaN too.
+            if not -1e-6 <= value <= 1 + 1e-3:
                 raise ValueError(
-                    f"{of}the value of {label!r} is {value}: bars show weights from 0 to 1."
+                    t("figures.bars.error.range", series=name, label=label, value=value)
                 )
 
 
 def describe_bars(
-    labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str = "", most: int = 12
+    labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str = ""
 ) -> str:
-    """The bars in words; of more than `most` labels, the largest."""
+    """The bars in words: all of them, or the eight largest of more than twenty."""
     lines = []
     for name, values in series.items():
-        order = range(len(labels))
-        if len(labels) > most:
-            order = sorted(order, key=lambda i: -values[i])[:most]
+        order, others = list(range(len(labels))), ""
+        if len(labels) > 20:
+            order = sorted(order, key=lambda i: -values[i])[:8]
+            others = t("figures.bars.others", count=len(labels) - 8)
+        head = "".join(f"{part}: " for part in (title, name) if part)
         pairs = ", ".join(f"{labels[i]} {bar_number(values[i])}" for i in order)
-        head = ": ".join(part for part in (title, name) if part)
-        others = t("figures.bars.others", count=len(labels) - most) if len(labels) > most else ""
-        total = t("figures.bars.sum", total=f"{sum(values):.3f}")
-        lines.append(f"{head}{': ' if head else ''}{pairs}{others}; {total}.")
+        lines.append(f"{head}{pairs}{others}; {sum_text(values)}.")
     return " ".join(lines)
+
+
+def sum_text(values: Sequence[float]) -> str:
+    """ "sum 1.000" in the reader's language."""
+    return t("figures.bars.sum", total=f"{fsum(values):.3f}")

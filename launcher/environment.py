@@ -139,5 +139,5 @@ def find(sets: tuple[tuple[str, ...], ...] = (READER_FILES,)) -> Environment:
     if children.can_write(PROJECT) or environment.is_ready(sets):
         return environment
     environment = Environment(folder_of_the_user())
-    say(t("launcher.folder.read_only", folder=environment.folder))
+    say(t("launcher.folder.environment", folder=environment.folder))
     return environment

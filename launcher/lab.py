@@ -23,6 +23,8 @@ def open_lab(environment: Environment, language: str, port: int | None, browser:
     page = f"notebooks/{language}/{FIRST_LESSON}"
     if not (PROJECT / page).is_file():
         raise StepError(t("launcher.lab.no_lesson", page=page), t("launcher.lab.no_lesson_advice"))
+    if not children.can_write(PROJECT):
+        say(t("launcher.folder.read_only"))
     with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as scratch:
         command = [environment.python, "-m", "jupyterlab", *options(page, Path(scratch))]
         if port is not None:

@@ -100,6 +100,8 @@ def what_it_says(line: str) -> str | None:
         return t("launcher.pip.downloading", name=name, size=found["size"])
     if found := re.match(r"Collecting (?P<name>[\w.-]+)|Processing .*?(?P<file>[\w.]+)-\d", line):
         return found["name"] or found["file"]
+    if "Retrying (" in line:
+        return t("launcher.pip.retrying")
     if found := re.match(r"Installing collected packages: (?P<names>.+)", line):
         count = len(found["names"].split(", "))
         return t("launcher.pip.unpacking", count=count) if count > 9 else None

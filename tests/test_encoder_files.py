@@ -52,12 +52,11 @@ def reference():
         patch.setenv("HF_HUB_OFFLINE", "1")
         import transformers
 
-    torch.manual_seed(0)
-    model = transformers.BertModel(
-        transformers.BertConfig(**CONFIG, attn_implementation="eager")
-    ).eval()
+    config = transformers.BertConfig(**CONFIG, attn_implementation="eager")
+    model = transformers.BertModel(config).eval()
+    generator = torch.Generator().manual_seed(0)
     for parameter in model.parameters():  # so that no bias is 0 and no norm is 1
-        torch.nn.init.normal_(parameter, std=0.3)
+        torch.nn.init.normal_(parameter, std=0.3, generator=generator)
     return model
 
 

@@ -12,6 +12,7 @@ from helpers.explorers import (
     AttentionBudget,
     EncoderExplorer,
     MultiHeadExplorer,
+    ShapeExplorer,
     SoftmaxSaturation,
 )
 from helpers.lesson import set_language
@@ -28,6 +29,7 @@ MOVES = {
         ("key", "river"), ("sentence", "Gracias 漢字 😀"), ("sentence", ""), ("layer", 7),
         ("layer", 1), ("sentence", "the cat sat"), ("hide_special", False),
     ],
+    ShapeExplorer: [("H", 4), ("d_model", 97), ("T", 1), ("H", 3), ("d_model", 6), ("T", 200)],
     AttentionBudget: [("river", 8.0), ("issued", -4.0)],
     SoftmaxSaturation: [("d_k", 1), ("seed", 3), ("d_k", 300), ("d_k", 256)],
 }  # fmt: skip

@@ -11,6 +11,7 @@ from nbformat.v4 import new_markdown_cell
 from tools import execute, rules
 from tools.editions import differences
 from tools.lessons import ROOT, SaveError, find_lesson, read, text_of, write
+from tools.normalise import normalise
 from tools.save import main
 
 
@@ -240,6 +241,18 @@ def test_jupyter_metadata_of_one_session_goes(pair):
     tidy = read(path)
     assert tidy.metadata.kernelspec.name == "python3" and "widgets" not in tidy.metadata
     assert "version" not in tidy.metadata.language_info and tidy.cells[0].metadata == {}
+
+
+def test_runs_are_counted_from_one_whatever_the_session_did():
+    book = sample.ran(sample.english())
+    for number, cell in enumerate(book.cells):
+        if cell.cell_type == "code":
+            cell.execution_count = 40 - number
+    sample.cell(book, "live").outputs[0].execution_count = 36
+    normalise(book)
+    counts = [cell.execution_count for cell in book.cells if cell.cell_type == "code"]
+    assert counts == [1, 2, 3, 4, 5]
+    assert sample.cell(book, "live").outputs[0].execution_count == 3
 
 
 def test_a_file_that_cannot_be_written_stays_whole(tmp_path, monkeypatch):

@@ -144,7 +144,7 @@ def test_the_notice_says_where_the_text_was_cut_and_what_is_left_of_it(tokenize)
     tokens = tokenize(text)
     said = notice(text, cut(tokens, 5), len(tokens))
     # [SEP] was cut off with the rest: only what went in is explained.
-    assert said.startswith(f"5 of {len(tokens)} tokens used: the text was cut after “{{braces”. ")
+    assert said.startswith(f"5 of {len(tokens)} tokens used: the text was cut after “{{brace”. ")
     assert "The text contains [MASK]. The" in said
     assert "[SEP]" not in said
     text = "y" * 90 + " z"

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from . import comparing
 from .base import Exercise, Probe
-from .trying import Outcome
+from .trying import Outcome, attempt
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,11 @@ class Case:
 
     @cached_property
     def expected(self):
-        """The reference's output; a `ProblemError` there would be a fault of ours and is raised."""
-        exercise = self.exercise
-        return exercise.compared(exercise.call_with(exercise.reference, self.probe.copies()))
+        """The reference's output. An error in it is a fault of the exercise and is raised."""
+        outcome = attempt(self.exercise, self.exercise.reference, self.probe)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.output
 
     @property
     def got(self):
@@ -70,7 +72,9 @@ class Case:
 
 
 def evidence_of(case: Case) -> tuple[tuple[str, dict], ...]:
-    """The sentence of numbers, then those of the exercise's facts."""
+    """The sentence of numbers, then those of the exercise's facts; nothing where code raised."""
+    if case.outcome.error is not None:
+        return ()
     sentences = [numbers(case)]
     if case.tensors():
         sentences += [fact(case) for fact in case.exercise.facts]
@@ -79,8 +83,6 @@ def evidence_of(case: Case) -> tuple[tuple[str, dict], ...]:
 
 def numbers(case: Case) -> tuple[str, dict] | None:
     """The sentence that holds what was expected against what came: a number or a shape."""
-    if case.outcome.error is not None:
-        return None
     trial = {"trial": case.probe.trial}
     if pair := case.tensors():
         expected, got = pair

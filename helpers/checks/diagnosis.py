@@ -106,9 +106,11 @@ def unstable(case: Case) -> Finding | None:
 def told_by_easier(case: Case) -> Finding | None:
     """An easier trial that comes out right says when; one that stops raising may say why."""
     exercise = case.exercise
-    # Only trials with the same arguments: one without a mask says nothing about masks.
-    alike = [p for p in exercise.easier if p.inputs.keys() == case.probe.inputs.keys()]
-    for probe in alike:
+    if False:
+        return None  # a trial no easier than this one came out right: that is not the reason
+    for probe in exercise.easier:
+        if probe.inputs.keys() != case.probe.inputs.keys():
+            continue  # a trial without a mask says nothing about masks
         easy = Case(exercise, case.answer, probe, attempt(exercise, case.answer, probe))
         if easy.outcome.error is not None or easy.got is None:
             continue
@@ -151,6 +153,8 @@ def _same_family(expected: Tensor, got: Tensor) -> bool:
 def shape(case: Case) -> Finding | None:
     if case.tensors():
         return None
+    if finding := hard_coded_size(case):
+        return finding
     expected, got = (tuple(comparing.as_numbers(x).shape) for x in (case.expected, case.got))
     kind = "wrong_axis_order" if sorted(expected) == sorted(got) else "wrong_shape"
     axes, got_axes = symbols(case.exercise.axes), named(got, case.probe.sizes)
@@ -181,14 +185,23 @@ def rules(case: Case) -> Finding | None:
     return None
 
 
+def _earlier_alike(case: Case) -> list[Probe]:
+    """Trials that came out right with the same arguments at other sizes."""
+    asked = case.probe.inputs.keys()
+    return [
+        before
+        for before in case.earlier
+        if before.inputs.keys() == asked and not before.raises and before.sizes != case.probe.sizes
+    ]
+
+
 def hard_coded_size(case: Case) -> Finding | None:
     """Right at other sizes with the same arguments: a size is written by hand somewhere."""
-    for before in case.earlier:
-        alike = before.inputs.keys() == case.probe.inputs.keys() and not before.raises
-        if alike and before.sizes != case.probe.sizes:
-            values = {"before": size_values(before)["sizes"]}
-            return case.finding("hard_coded_size", values=values, quotes=_said(case))
-    return None
+    alike = _earlier_alike(case)
+    if not alike:
+        return None
+    values = {"before": size_values(alike[0])["sizes"]}
+    return case.finding("hard_coded_size", values=values, quotes=_said(case))
 
 
 def wrong_values(case: Case) -> Finding:

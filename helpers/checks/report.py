@@ -13,7 +13,8 @@ class Report(dict):
     """
 
     def _ids(self, passed) -> list[str]:
-        return [id for id, result in self.items() if result and result.passed is passed]
+        # `is not None`: a Result that did not pass is false.
+        return [id for id, result in self.items() if result is not None and result.passed is passed]
 
     @property
     def passed(self) -> list[str]:
@@ -34,7 +35,9 @@ class Report(dict):
     def as_dicts(self) -> list[dict]:
         """One record per exercise for a file: exercise, passed, kind ("missing" without check)."""
         return [
-            result.as_dict() if result else {"exercise": id, "passed": None, "kind": "missing"}
+            {"exercise": id, "passed": None, "kind": "missing"}
+            if result is None
+            else result.as_dict()
             for id, result in self.items()
         ]
 

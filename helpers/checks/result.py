@@ -77,7 +77,7 @@ class Result:
             f'<div class="{NO_MATH}" style="border-left:4px solid {COLOURS[self.passed]};'
             'padding:4px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
             f"<div><strong>{self.heading}</strong> · <code>{name}</code></div>"
-            f"<div>{inline(self.title)}</div>{parts}</div>"
+            f'<div style="font-weight:600">{inline(self.title)}</div>{parts}</div>'
         )
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:

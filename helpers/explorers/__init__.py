@@ -4,5 +4,12 @@ from .budget import AttentionBudget
 from .encoder import EncoderExplorer
 from .multi_head import MultiHeadExplorer
 from .saturation import SoftmaxSaturation
+from .shapes import ShapeExplorer
 
-__all__ = ["AttentionBudget", "EncoderExplorer", "MultiHeadExplorer", "SoftmaxSaturation"]
+__all__ = [
+    "AttentionBudget",
+    "EncoderExplorer",
+    "MultiHeadExplorer",
+    "ShapeExplorer",
+    "SoftmaxSaturation",
+]

@@ -47,6 +47,7 @@ class Explorer(ipywidgets.VBox):
         self.draws = 0
         self._note = NoteView()
         super().__init__()
+        self.add_class("mha")
         self.add_class("mha-explorer")
         for name in self.STATE:  # in the class's order, so that dependent traits come last
             if name in state:

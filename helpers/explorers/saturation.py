@@ -58,19 +58,20 @@ class SoftmaxSaturation(Explorer):
         generator = torch.Generator().manual_seed(self.seed)
         # Drawn at full width and cut, so that a step of the slider adds features to the
         # same queries and keys instead of drawing new ones.
-        q = torch.randn(ROWS, 1, WIDTHS[-1], generator=generator)[..., : self.d_k]
-        k = torch.randn(ROWS, KEYS, WIDTHS[-1], generator=generator)[..., : self.d_k]
-        products = (q * k).sum(-1)  # (400, 16): q·k of each query with its 16 keys
+        q = torch.randn(ROWS, 1, WIDTHS[-1], generator=generator)
+        k = torch.randn(ROWS, KEYS, WIDTHS[-1], generator=generator)
+        products = self._products(q, k, self.d_k)
         scaled = attention_weights(products / math.sqrt(self.d_k))
         unscaled = attention_weights(products)
+        typical = self._typical_row(q, k)
         self.variance = products.var().item()
         self.entropy = {
             "scaled": row_entropy(scaled).mean().item(),
             "unscaled": row_entropy(unscaled).mean().item(),
         }
         self._series = {
-            t("explorer.saturation.scaled", d_k=self.d_k): scaled[0].tolist(),
-            t("explorer.saturation.unscaled"): unscaled[0].tolist(),
+            t("explorer.saturation.scaled", d_k=self.d_k): scaled[typical].tolist(),
+            t("explorer.saturation.unscaled"): unscaled[typical].tolist(),
         }
         self._labels = [t("explorer.saturation.key", n=n + 1) for n in range(KEYS)]
         self.bars.show_series(self._labels, self._series, title=t("explorer.saturation.title"))
@@ -79,6 +80,16 @@ class SoftmaxSaturation(Explorer):
               scaled=f"{self.entropy['scaled']:.2f}", unscaled=f"{self.entropy['unscaled']:.2f}",
               flat=f"{math.log(KEYS):.2f}", rows=ROWS, keys=KEYS)
         )  # fmt: skip
+
+    @staticmethod
+    def _products(q: torch.Tensor, k: torch.Tensor, d_k: int) -> torch.Tensor:
+        """q·k of each query with its own keys, over the first d_k features: (ROWS, KEYS)."""
+        return (q[..., :d_k] * k[..., :d_k]).sum(-1)
+
+    def _typical_row(self, q: torch.Tensor, k: torch.Tensor) -> int:
+        """The row to draw: at d_k = 64, the one as saturated as rows are on average."""
+        entropy = row_entropy(attention_weights(self._products(q, k, 64)))
+        return int((entropy - entropy.mean()).abs().argmin())
 
     def _blank(self, reason: str) -> None:
         self.variance = self.entropy = None

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..texts import t
-from ..wording import bar_number, check_bars
+from ..wording import bar_number, check_bars, sum_text
 from .page import ACCENT, MUTE, TEXT, Page
 
 EDGE, LABELS, NUMBERS = 12, 130, 50  # px
@@ -12,6 +11,7 @@ PATTERNS = (
     {"face": ACCENT},
     {"face": "white", "edge": "#d55e00", "hatch": "/////"},
     {"face": "white", "edge": "#009e73", "hatch": "....."},
+    {"face": "#5a5f66"},
 )
 
 
@@ -29,12 +29,10 @@ def draw_bars(
     if title:
         page.text(EDGE, y + 12, title, weight="bold", size=13, most=page.width - 2 * EDGE)
         y += 24
+    swatches = PATTERNS[: len(series)] if len(series) > 1 else (None,)
     if len(series) > 1:
-        x = EDGE
-        for i, name in enumerate(series):
-            page.box(x, y + 3, 16, 9, **PATTERNS[i % 3])
-            x += 22 + page.text(x + 22, y + 12, name, size=12) + 18
-        y += 24
+        legend = [([(name, {})], swatch) for name, swatch in zip(series, swatches, strict=True)]
+        y = page.flow(EDGE, y + 12, legend, line=18, size=12) + 12
     x, track = EDGE + LABELS, page.width - 2 * EDGE - LABELS - NUMBERS
     bar = 14 if len(series) == 1 else 10
     row = bar * len(series) + 2 * (len(series) - 1) + 6
@@ -45,18 +43,18 @@ def draw_bars(
             _draw_bar(page, x, y + 3 + s * (bar + 2), track, bar, values[i], s, i)
         y += row
     y = _draw_axis(page, x, top, y, track, markers or {})
-    x = EDGE
-    for name, values in series.items():
-        total = t("figures.bars.sum", total=f"{sum(values):.3f}")
-        pieces = [(f"{name}: " if name and len(series) > 1 else "", {}), (total, {"weight": "bold"})]
-        x += page.pieces(x, y + 12, pieces, size=12) + 18
-    return y + 20
+    totals = [
+        ([(f"{name}: " if swatch else "", {}), (sum_text(values), {"weight": "bold"})], swatch)
+        for (name, values), swatch in zip(series.items(), swatches, strict=True)
+    ]
+    return page.flow(EDGE, y + 12, totals, line=18, size=12) + 8
 
 
 def _draw_bar(page, x, y, track, height, value, series, index) -> None:
     page.box(x, y, track, height, face="#eaedf0")
-    style = PATTERNS[series % 3]
-    page.box(x, y, track * value, height, gid=f"bar-{index}-{series}", line=1, **style)
+    style = PATTERNS[series]
+    line = 1 if value > 0 else 0
+    page.box(x, y, track * value, height, gid=f"bar-{index}-{series}", line=line, **style)
     number = {"size": 12 if height > 10 else 10.5, "ha": "right"}
     page.text(x + track + NUMBERS, y + height / 2 + 4, bar_number(value), **number)
 
@@ -69,7 +67,5 @@ def _draw_axis(page, x, top, y, track, markers) -> float:
         page.box(x + value * track - 1, top, 0, y - top, edge=TEXT, line=1.5, linestyle=":")
         near = min(value, 1 - value) < 0.2
         low = max(low, 14 * near)
-        page.text(
-            x + value * track, y + 12 + 14 * near, name, size=11, colour=MUTE, ha="center"
-        )
+        page.text(x + value * track, y + 12 + 14 * near, name, size=11, colour=MUTE, ha="center")
     return y + 22 + low

@@ -33,7 +33,9 @@ def as_weights(weights) -> np.ndarray:
 
 def check_tokens(array: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> None:
     """Raises ValueError unless there is one token per row and one per column."""
-    for axis, size, tokens in zip(("queries", "keys"), array.shape[1:], (queries, keys)):
+    for axis, size, tokens in zip(
+        ("queries", "keys"), array.shape[1:], (queries, keys), strict=True
+    ):
         if size != len(tokens):
             raise ValueError(
                 t(
@@ -110,9 +112,7 @@ def _draw_map(page, x, y, width, height, weights, gid) -> None:
 
 
 def _hatch(page, x, y, width, height, gid) -> None:
-    page.box(
-        x, y, width, height, face="white", edge=MUTE, line=0, hatch="//////", gid=gid
-    )
+    page.box(x, y, width, height, face="white", edge=MUTE, line=0, hatch="//////", gid=gid)
 
 
 def _draw_small(page, y, array, names, colours, selected, columns, left) -> float:
@@ -133,7 +133,7 @@ def _draw_small(page, y, array, names, colours, selected, columns, left) -> floa
         _draw_map(page, sx + 4, sy + title, width, height, weights, f"head-{i}")
         if i == selected:
             page.box(
-                sx, sy - 1, max(width, slot - 16 if roomy else width) + 8, title + height + 5,
+                sx, sy - 1, slot - (8 if roomy else 2), title + height + 5,
                 edge=ACCENT, line=2, round=4, gid="selected",
             )  # fmt: skip
     bottom = y + ceil(len(array) / columns) * row
@@ -169,14 +169,14 @@ def _draw_large(page, x, y, weights, queries, keys, name, colour, pointed) -> fl
     step = ceil(LABEL_ROOM / row)
     for q in range(0, len(queries), step):
         page.text(
-            side - 7, top + (q + 0.5) * row + 4.2, queries[q], size=min(12, 5 + row / 2),
+            side - 7, top + (q + 0.5) * row + 4.2, queries[q], size=min(12, 5 + step * row / 2),
             ha="right", most=LABELS - 8, gid=f"query-{q}",
         )  # fmt: skip
     thinned = step
     step = ceil(LABEL_ROOM / column)
     for k in range(0, len(keys), step):
         page.text(
-            side + (k + 0.5) * column, top - 5, keys[k], size=min(12, 5 + column / 2),
+            side + (k + 0.5) * column, top - 5, keys[k], size=min(12, 5 + step * column / 2),
             upwards=True, most=LABELS - 8, gid=f"key-{k}",
         )  # fmt: skip
     y = top + height + 22
@@ -194,15 +194,18 @@ def _draw_large(page, x, y, weights, queries, keys, name, colour, pointed) -> fl
 
 
 def _draw_reading(page, x, y, row, k, query, key, name) -> None:
-    """"bank → river: 0.67 of bank's attention in head 5", each token in its own reading order."""
+    """What the live view reads out. Each token is a text of its own, in its reading order."""
     template = texts_under("view.page")["readout" if row.any() else "no_keys"]
     values = {"query": query, "key": key, "weight": f"{row[k]:.2f}", "name": name}
-    pieces, bold = [], {"weight": "bold", "colour": TEXT}
-    seen = set()
+    pieces, seen = [], {"name"}
     for words, field, _, _ in Formatter().parse(template):
         pieces.append((words, {}))
         if field:
-            strong = field != "name" and field not in seen
-            pieces.append((values[field], bold if strong else {}))
+            value = values[field]
+            value = value if len(value) <= 24 else f"{value[:23]}…"
+            first = field not in seen  # "bank → river: 0.67" in bold, the repeats after it not
+            pieces.append((value, {"weight": "bold", "colour": TEXT} if first else {}))
             seen.add(field)
-    page.pieces(x, y + 4, pieces, size=13.5, colour=MUTE)
+    room = page.width - EDGE - x
+    width = sum(line_width(text, size=13.5, **style) for text, style in pieces if text)
+    page.pieces(x, y + 4, pieces, size=13.5 * min(1, 0.95 * room / width), colour=MUTE)

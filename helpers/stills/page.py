@@ -4,29 +4,26 @@ Never touches pyplot, the backend or the reader's settings: every page is drawn 
 matplotlib's own defaults. No tick labels and no layout engine, which keeps figures quick.
 """
 
-import logging
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 
-# On a read-only home matplotlib reports its cache folder on stderr, path and all. A handler
-# of its own keeps that out of the lessons; readers who set up logging still see it.
-logging.getLogger("matplotlib").addHandler(logging.NullHandler())
+import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.image import AxesImage
+from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.text import Text
+from PIL import Image
 
-import matplotlib  # noqa: E402
-import numpy as np  # noqa: E402
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.font_manager import FontProperties  # noqa: E402
-from matplotlib.image import AxesImage  # noqa: E402
-from matplotlib.patches import FancyBboxPatch, Rectangle  # noqa: E402
-from matplotlib.text import Text  # noqa: E402
-from PIL import Image  # noqa: E402
-
-from .text import BASE, printable  # noqa: E402
+from ..palette import WEIGHT_MAP
+from .text import BASE, printable
 
 DPI = 110
 WIDTH = 980  # px, the width of an output in JupyterLab at a usual window
+NEAR = 12  # of 255: colours closer than this look the same in the edge of a letter
 TEXT, MUTE, LINE, CARD, ACCENT = "#1f2328", "#59636e", "#d1d9e0", "#f6f8fa", "#0969da"
 _FAMILIES = {"sans": BASE, "mono": "DejaVu Sans Mono", "serif": "DejaVu Serif"}
 _PREFIXES = ("agg.", "axes.", "figure.", "font.", "hatch.", "image.", "lines.", "mathtext.")
@@ -49,25 +46,25 @@ def _ruler() -> RendererAgg:
     return RendererAgg(1, 1, DPI)
 
 
-@cache
+@lru_cache(1024)
 def _font(families: tuple[str, ...], size: float, weight: str, style: str) -> FontProperties:
     return FontProperties(family=list(families), style=style, weight=weight, size=size * 72 / DPI)
 
 
 def _fitted(text, most, *, size=12.5, weight="normal", style="normal", family="sans"):
     """The text as it can be drawn in `most` px, and the font for it."""
-    shown, families = printable(text)
+    shown, families = printable(text, weight)
     families = (_FAMILIES[family], *families)
     font = _font(families, size, weight, style)
     if most is None or (width := text_width(shown, font)) <= most:
         return shown, font
-    font = _font(families, max(size * most / width, min(size, 8.5)), weight, style)
+    font = _font(families, max(0.97 * size * most / width, min(size, 8.5)), weight, style)
     while len(shown) > 1 and text_width(shown, font) > most:
         shown = f"{shown.rstrip('…')[:-1]}…"
     return shown, font
 
 
-@cache
+@lru_cache(8192)
 def text_width(text: str, font: FontProperties) -> float:
     """Width in px, spaces at the ends included (hence the bars)."""
     with_bars, bars = (
@@ -154,6 +151,23 @@ class Page:
             x += width
         return sum(widths)
 
+    def flow(self, x: float, y: float, entries, line: float = 16, size: float = 11) -> float:
+        """Entries (pieces, swatch) in a line that wraps; the baseline of the last line.
+
+        A swatch is the style of a small box before the words, or None.
+        """
+        at = x
+        for pieces, swatch in entries:
+            room = 22 if swatch else 0
+            width = room + sum(line_width(text, **{"size": size, **s}) for text, s in pieces)
+            if at > x and at + width > self.width - x:
+                at, y = x, y + line
+            if swatch:
+                self.box(at, y - 9, 16, 9, **swatch)
+            self.pieces(at + room, y, pieces, size=size)
+            at += width + 18
+        return y
+
     def box(self, x, y, width, height, *, face="none", edge="none", line=1.0, round=0, **more):
         """A rectangle, with rounded corners if asked for; `line` in px."""
         style = {
@@ -195,5 +209,32 @@ def png(figure: Figure) -> bytes:
         figure.canvas.draw()
     picture = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
     file = BytesIO()
-    picture.save(file, "PNG", compress_level=9, dpi=(DPI, DPI))
+    _with_palette(picture).save(file, "PNG", compress_level=9, dpi=(DPI, DPI))
     return file.getvalue()
+
+
+def _with_palette(picture: Image.Image) -> Image.Image:
+    """The picture in 256 colours, a third of the size, with nothing changed that can be seen.
+
+    The palette holds the map of weights in steps too small to see, then the most frequent
+    colours that are not already near one in it: each pixel takes the nearest.
+    """
+    weights = matplotlib.colormaps[WEIGHT_MAP](np.arange(1, 256, 2), bytes=True)[:, :3]
+    counts = picture.getcolors(picture.width * picture.height)
+    counts.sort(key=lambda entry: (-entry[0], entry[1]))  # the colour decides between equals
+    colours = np.array([colour for _, colour in counts], dtype=np.int32)
+    palette, size = np.zeros((256, 3), dtype=np.int32), len(weights)
+    palette[:size] = weights
+    for colour in colours:
+        if size < 256 and ((palette[:size] - colour) ** 2).sum(1).min() > NEAR**2:
+            palette[size] = colour
+            size += 1
+    parts = np.array_split(colours, 64)  # bounds the memory
+    nearest = np.concatenate([((p[:, None] - palette) ** 2).sum(2).argmin(1) for p in parts])
+    codes = colours @ (65536, 256, 1)
+    order = codes.argsort()
+    pixels = np.asarray(picture).astype(np.int32) @ (65536, 256, 1)
+    places = np.searchsorted(codes, pixels, sorter=order)
+    small = Image.fromarray(nearest[order][places].astype(np.uint8))
+    small.putpalette(palette.astype(np.uint8).tobytes())
+    return small

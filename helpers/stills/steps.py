@@ -8,7 +8,7 @@ from ..palette import AXIS_COLOURS
 from ..shapes import ShapeStep
 from ..texts import t, texts_under
 from ..wording import as_tuple, axis_sizes, batch_text, operation_text, without_batch
-from .page import CARD, LINE, MUTE, TEXT, Page, line_width
+from .page import CARD, LINE, MUTE, TEXT, Page
 
 EDGE, ARROW, NARROWEST, HEIGHT, GAP = 12, 20, 102, 92, 9  # px
 ITALIC = {"family": "serif", "style": "italic"}
@@ -76,19 +76,11 @@ def _draw_legend(page: Page, y, steps: Sequence[ShapeStep], note: str) -> float:
     """The colour of every axis that occurs, in words; wraps where the page ends."""
     meanings = texts_under("shapes.axes")
     axes = dict.fromkeys(axis for step in steps for axis in step.symbols if axis in AXIS_COLOURS)
-    entries = [[(t("shapes.legend"), {"size": 11, "colour": MUTE})]]
+    quiet = {"colour": MUTE}
+    entries = [[(t("shapes.legend"), quiet)]]
     for axis in axes:
         colour = AXIS_COLOURS[axis][0]
-        words = (f" {meanings[axis]}", {"size": 11, "colour": colour})
+        words = (f" {meanings[axis]}", {"colour": colour})
         entries.append([*math_pieces(axis, 11, colour, weight="bold"), words])
-    entries.append([(t("shapes.strides_note"), {"size": 11, "colour": MUTE})])
-    if note:
-        entries.append([(note, {"size": 11, "colour": MUTE})])
-    x = EDGE
-    for pieces in entries:
-        width = sum(line_width(text, **style) for text, style in pieces)
-        if x > EDGE and x + width > page.width - EDGE:
-            x, y = EDGE, y + 16
-        page.pieces(x, y, pieces)
-        x += width + 18
-    return y + 10
+    entries += [[(text, quiet)] for text in (t("shapes.strides_note"), note) if text]
+    return page.flow(EDGE, y, [(pieces, None) for pieces in entries]) + 10

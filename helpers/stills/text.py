@@ -7,7 +7,7 @@ has it, and where there is none the text shows the letter's code point, like U+1
 """
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from matplotlib import font_manager
 
@@ -61,13 +61,12 @@ OTHERS = (
 
 
 @cache
-def _font(family: str):
+def _font(family: str, weight: str):
     """The font of that name, or None where this machine has none."""
     if family not in _installed():
         return None
-    return font_manager.get_font(
-        font_manager.findfont(font_manager.FontProperties(family=[family]))
-    )
+    wanted = font_manager.FontProperties(family=[family], weight=weight)
+    return font_manager.get_font(font_manager.findfont(wanted))
 
 
 @cache
@@ -76,10 +75,10 @@ def _installed() -> frozenset[str]:
 
 
 @cache
-def family_with(char: str) -> str | None:
+def family_with(char: str, weight: str = "normal") -> str | None:
     """The first family that has this character, or None where no font here has it."""
     for family in (BASE, *OTHERS):
-        font = _font(family)
+        font = _font(family, weight)
         if font is not None and font.get_char_index(ord(char)):
             return family
     return None
@@ -95,21 +94,23 @@ def visible(text: str) -> str:
     return text if text.strip() else "␣" * max(1, len(text))
 
 
-@cache
-def printable(text: str) -> tuple[str, tuple[str, ...]]:
+@lru_cache(4096)
+def printable(text: str, weight: str = "normal") -> tuple[str, tuple[str, ...]]:
     """The text as it can be drawn here, and the font families to draw it with."""
     text = visible(text)
-    shown, families = [], [BASE]
-    coded = False  # the last thing written was a code point
+    words, families = [""], [BASE]  # a code point is a word of its own, so that it ends clearly
+    coded = False
     for char in text:
-        family = family_with(char) if unicodedata.category(char) != "Cc" else None
+        family = None if unicodedata.category(char) == "Cc" else family_with(char, weight)
         if _only_changes_neighbours(char) and len(text) > 1 and (coded or family is None):
             continue  # nothing here that it could change
         if family is None:
-            shown.append(f"{' ' if coded else ''}U+{ord(char):04X}")
+            words.append(f"U+{ord(char):04X}")
+        elif coded:
+            words.append(char)
         else:
-            shown.append(char)
-            if family not in families:
-                families.append(family)
+            words[-1] += char
+        if family is not None and family not in families:
+            families.append(family)
         coded = family is None
-    return "".join(shown), tuple(families)
+    return " ".join(word for word in words if word), tuple(families)

@@ -44,15 +44,14 @@ export const fill = (template, values) =>
 
 // The weights as Float32Array. A buffer may begin anywhere, a Float32Array only at 4·n.
 export function weightsOf(frame) {
-  const bytes = frame.weights;
   if (!frame.shape[0]) return new Float32Array(0);
-  const { buffer, byteOffset: start, byteLength: length } = bytes;
+  const { buffer, byteOffset: start, byteLength: length } = frame.weights;
   return start % 4
     ? new Float32Array(buffer.slice(start, start + length))
     : new Float32Array(buffer, start, length / 4);
 }
 
-// How many columns of small maps, and their side: as large as fits into width × BOX.
+// How many columns of small maps, their side and the gap: as large as fits into width × BOX.
 export function gridOf(count, width, fixedColumns) {
   const title = (side) => (side < 60 ? 18 : 28), pad = (side) => (side < 60 ? 4 : 12);
   const sideFor = (columns) => {
@@ -60,9 +59,8 @@ export function gridOf(count, width, fixedColumns) {
     const fit = (like) => Math.min(width / columns - pad(like), BOX / rows - title(like), LARGEST);
     return Math.floor(fit(LARGEST) < 60 ? Math.min(fit(0), 59) : fit(LARGEST));
   };
-  let columns = 1;
+  let columns = fixedColumns || 1;
   if (fixedColumns) {
-    columns = fixedColumns;
     while (columns > 1 && width / columns - pad(0) < SMALLEST) columns = Math.ceil(columns / 2);
   } else {
     for (let c = 2; c <= count; c++) {
@@ -71,16 +69,23 @@ export function gridOf(count, width, fixedColumns) {
     }
   }
   const side = Math.max(sideFor(columns), SMALLEST), rows = Math.ceil(count / columns);
-  const gap = Math.max(0, Math.min(14, (BOX - rows * (side + title(side))) / Math.max(1, rows - 1)));
-  return { columns, side, gap };
+  const left = BOX - rows * (side + title(side));
+  return { columns, side, gap: Math.max(0, Math.min(14, left / Math.max(1, rows - 1))) };
 }
 
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
+const within = (i, count) => Math.max(0, Math.min(count - 1, i));
+const range = (count) => [...Array(count).keys()];
+const isEmpty = (row) => row.every((weight) => weight === 0);
+
+// make("p.name", attributes, ...children)
+function make(what, attributes = {}, ...children) {
+  const [tag, name] = what.split("."), node = document.createElement(tag);
+  if (name) node.className = name;
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
   // JupyterLab's shortcuts ("a" adds a cell) leave alone the element with this mark, not what
   // stands in it: whatever can have the focus must carry it.
-  if (tag === "button" || tag === "input" || attributes.tabindex) node.dataset.lmSuppressShortcuts = "true";
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (tag === "button" || tag === "input" || attributes.tabindex)
+    node.dataset.lmSuppressShortcuts = "true";
   node.append(...children);
   return node;
 }
@@ -93,37 +98,39 @@ function write(node, text) {
 function keep(parent, count, create) {
   while (parent.children.length > count) parent.lastElementChild.remove();
   while (parent.children.length < count) parent.append(create(parent.children.length));
-  return parent.children;
+  return [...parent.children];
 }
 
 // Names along one side of a map, every n-th where they would overlap, and one for the cursor.
 class Axis {
   constructor(className) {
     this.names = make("div");
-    this.cursor = make("span", { class: "mha-cursor-name", dir: "auto", hidden: "" });
+    this.cursor = make("span.mha-cursor-name", { dir: "auto", hidden: "" });
     this.el = make("div", { class: `mha-axis ${className}`, "aria-hidden": "true" });
     this.el.append(this.names, this.cursor);
+    this.texts = [];
   }
 
   show(texts, titles, length) {
-    const dense = length / texts.length < 16;
-    const step = Math.max(1, Math.ceil(((dense ? 12.5 : 16) * texts.length) / (length || 1)));
+    const dense = length / texts.length < 16, pitch = dense ? 12.5 : 16;
+    const step = Math.max(1, Math.ceil((pitch * texts.length) / length));
+    const count = Math.ceil(texts.length / step);
     this.el.classList.toggle("mha-dense", dense);
     this.texts = texts;
-    const nodes = keep(this.names, Math.ceil(texts.length / step), () => make("span", { dir: "auto" }));
-    for (let n = 0; n < nodes.length; n++) {
-      const i = n * step;
-      write(nodes[n], texts[i]);
-      if (nodes[n].title !== titles[i]) nodes[n].title = titles[i];
-      nodes[n].style.setProperty("--at", (i + 0.5) / texts.length);
-    }
+    keep(this.names, count, () => make("span", { dir: "auto" })).forEach((node, n) => {
+      this.place(node, n * step);
+      if (node.title !== titles[n * step]) node.title = titles[n * step];
+    });
+  }
+
+  place(node, i) {
+    write(node, this.texts[i]);
+    node.style.setProperty("--at", (i + 0.5) / this.texts.length);
   }
 
   point(i) {
-    this.cursor.hidden = i === undefined;
-    if (this.cursor.hidden) return;
-    write(this.cursor, this.texts[i]);
-    this.cursor.style.setProperty("--at", (i + 0.5) / this.texts.length);
+    this.cursor.hidden = !(i < this.texts.length);
+    if (!this.cursor.hidden) this.place(this.cursor, i);
   }
 }
 
@@ -131,9 +138,9 @@ class AttentionView {
   constructor(model, el) {
     this.model = model;
     this.colours = viridis();
-    this.hover = null; // { head, query, key, by } under the mouse; the pinned cell is in the model
-    this.build(el);
-    this.listen();
+    this.hover = null; // the cell under the mouse; the pinned one is in the model
+    this.build();
+    el.append(this.root);
     // Sizes as last seen: asked for while JupyterLab keeps a cell out of sight, they are 0.
     this.sizes = new Map([[this.grid, 500], [this.large, 300], [this.svg, 340]]);
     this.observer = new ResizeObserver((entries) => {
@@ -142,71 +149,72 @@ class AttentionView {
       this.schedule();
     });
     for (const area of this.sizes.keys()) this.observer.observe(area);
+    this.listen();
     this.schedule();
   }
 
-  build(el) {
+  build() {
     const id = "mha" + Math.random().toString(36).slice(2, 10); // a page may hold many views
+    const unseen = { "aria-hidden": "true" };
     this.text = {}; // nodes whose words come from `labels`, by the label's name
-    const words = (name, tag = "span", attributes = {}) => (this.text[name] = make(tag, attributes));
-    const canvas = () => make("canvas", { "aria-hidden": "true" });
+    const words = (name, what = "span", attributes = {}) =>
+      (this.text[name] = make(what, attributes));
 
-    this.grid = make("div", { class: "mha-heads", role: "toolbar" });
+    this.grid = make("div.mha-heads", { role: "toolbar" });
     this.grid.style.minHeight = `${BOX}px`;
-    this.bar = Object.assign(canvas(), { width: 256, height: 1 });
+    const bar = make("canvas", { ...unseen, width: 256, height: 1 }), strip = new ImageData(256, 1);
+    new Uint32Array(strip.data.buffer).set(this.colours);
+    bar.getContext("2d").putImageData(strip, 0, 0);
     this.barMark = make("i", { hidden: "" });
-    this.barBox = make("span", { class: "mha-bar", role: "img" }, this.bar, this.barMark);
-    this.nothing = make("span", { class: "mha-legend", hidden: "" }, make("i"), words("nothing"));
-    const scale = make("div", { class: "mha-scale" }, "0", this.barBox, words("scale"));
-
-    this.modes = make("div", { class: "mha-modes", role: "radiogroup" });
+    this.bar = make("span.mha-bar", { role: "img" }, bar, this.barMark);
+    this.modes = make("div.mha-modes", { role: "radiogroup" });
     for (const mode of ["map", "arcs", "table"]) {
       const input = make("input", { type: "radio", name: id, value: mode, "data-mode": mode });
       this.modes.append(make("label", {}, input, words(mode)));
     }
     this.sumsBox = make("input", { type: "checkbox", "data-row-sums": "" });
-    const switches = make("div", { class: "mha-switches" }, this.modes,
-      make("label", { class: "mha-check" }, this.sumsBox, words("row_sums")));
-    this.notice = make("p", { class: "mha-notice", "data-notice": "", role: "status" });
-    const under = make("div", { class: "mha-under" }, this.nothing, this.notice);
-    const all = make("section", { class: "mha-all" }, this.grid, scale, switches, under,
-      words("lost", "p", { class: "mha-lost" }));
+    const sumsLabel = make("label.mha-check", {}, this.sumsBox, words("row_sums"));
+    this.legend = make("span.mha-legend", { hidden: "" }, make("i"), words("nothing"));
+    this.notice = make("p.mha-notice", { "data-notice": "", role: "status" });
+    const all = make("section.mha-all", {}, this.grid,
+      make("div.mha-scale", {}, "0", this.bar, words("scale")),
+      make("div.mha-switches", {}, this.modes, sumsLabel),
+      make("div.mha-under", {}, this.legend, this.notice),
+      words("lost", "p.mha-lost", { role: "status" }));
 
-    this.swatch = make("i", { class: "mha-swatch" });
+    this.swatch = make("i.mha-swatch");
     this.name = make("b");
-    const title = make("div", { class: "mha-title" }, this.swatch, this.name, words("axes"));
-    this.keys = new Axis("mha-keys");
-    this.queries = new Axis("mha-queries");
-    this.sums = new Axis("mha-sums");
-    this.cell = make("div", { class: "mha-cell", hidden: "" });
     const reach = { tabindex: "0", role: "application", "aria-describedby": `${id}-help` };
-    this.large = make("div", { class: "mha-large", "data-large": "", ...reach }, canvas(), this.cell);
-    const map = make("div", { class: "mha-map" },
-      make("div", { class: "mha-corner", "aria-hidden": "true" }, words("key_axis"), words("query_axis")),
-      this.keys.el, make("div", { class: "mha-sigma", "aria-hidden": "true" }, "Σ"),
+    [this.queries, this.from] = [new Axis("mha-queries"), new Axis("mha-queries")];
+    [this.keys, this.to] = [new Axis("mha-keys"), new Axis("mha-to")];
+    this.sums = new Axis("mha-sums");
+    this.canvas = make("canvas", unseen);
+    this.cell = make("div.mha-cell", { hidden: "" });
+    this.large = make("div.mha-large", { "data-large": "", ...reach }, this.canvas, this.cell);
+    const corner = make("div.mha-corner", unseen, words("key_axis"), words("query_axis"));
+    const map = make("div.mha-map", {}, corner, this.keys.el, make("div.mha-sigma", unseen, "Σ"),
       this.queries.el, this.large, this.sums.el);
-    this.from = new Axis("mha-queries");
-    this.to = new Axis("mha-to");
     this.svg = document.createElementNS(SVG, "svg");
-    this.svg.setAttribute("viewBox", "0 0 100 100");
-    this.svg.setAttribute("preserveAspectRatio", "none");
-    this.svg.setAttribute("aria-hidden", "true");
+    const svg = { viewBox: "0 0 100 100", preserveAspectRatio: "none", ...unseen };
+    for (const [name, value] of Object.entries(svg)) this.svg.setAttribute(name, value);
     this.lines = make("span");
-    this.arcs = make("div", { class: "mha-arcs", "data-arcs": "", ...reach },
-      words("query_side"), this.lines, words("key_side"), this.from.el, this.svg, this.to.el);
-    this.table = make("table", {}, make("caption"), make("thead", {}, make("tr")), make("tbody"));
-    this.tableBox = make("div", { class: "mha-table", "data-table": "", tabindex: "0", role: "region" }, this.table);
-    const stage = make("div", { class: "mha-stage" }, map, this.arcs, this.tableBox);
-    this.readout = make("p", { class: "mha-readout", "data-readout": "" });
-    this.spoken = make("span", { class: "mha-hidden", "aria-live": "polite" });
-    const one = make("section", { class: "mha-one" }, title, stage, this.readout, this.spoken,
-      words("map_help", "span", { class: "mha-hidden", id: `${id}-help` }));
+    this.arcs = make("div.mha-arcs", { "data-arcs": "", ...reach }, words("query_side"),
+      this.lines, words("key_side"), this.from.el, this.svg, this.to.el);
+    this.caption = make("caption");
+    this.tableHead = make("tr");
+    this.tableBody = make("tbody");
+    const head = make("thead", {}, this.tableHead);
+    const table = make("table", {}, this.caption, head, this.tableBody);
+    this.table = make("div.mha-table", { "data-table": "", tabindex: "0", role: "region" }, table);
+    this.readout = make("p.mha-readout", { "data-readout": "" });
+    this.spoken = make("span.mha-hidden", { "aria-live": "polite" });
+    const one = make("section.mha-one", {},
+      make("div.mha-title", {}, this.swatch, this.name, words("axes")),
+      make("div.mha-stage", {}, map, this.arcs, this.table),
+      this.readout, this.spoken, words("map_help", "span.mha-hidden", { id: `${id}-help` }));
 
-    this.root = make("div", { class: "mha mha-attention", "data-lm-suppress-shortcuts": "true" }, all, one);
-    this.root.dataset.painted = 0;
-    el.append(this.root);
-    new Uint32Array((this.pixels = new ImageData(256, 1)).data.buffer).set(this.colours);
-    this.bar.getContext("2d").putImageData(this.pixels, 0, 0);
+    this.root = make("div", { class: "mha mha-attention", "data-painted": "0" }, all, one);
+    this.root.dataset.lmSuppressShortcuts = "true";
   }
 
   listen() {
@@ -214,33 +222,37 @@ class AttentionView {
     this.traits = ["frame", "labels", "selected", "mode", "pointed", "row_sums"];
     for (const name of this.traits) this.model.on(`change:${name}`, this.again);
 
-    const headOf = (event) => event.target.closest("[data-head]");
-    this.grid.addEventListener("click", (event) => {
-      const button = headOf(event);
-      if (button) this.select(Number(button.dataset.head));
-    });
-    this.grid.addEventListener("focusin", (event) => this.rove(Number(headOf(event).dataset.head)));
-    this.grid.addEventListener("keydown", (event) => this.headKey(event));
-    this.grid.addEventListener("pointermove", (event) => {
-      const button = headOf(event), canvas = button && button.querySelector("canvas");
-      this.over(canvas && { head: Number(button.dataset.head), ...this.cellAt(canvas, event) });
-    });
-    this.large.addEventListener("pointermove", (event) => this.over(this.cellAt(this.large, event)));
-    this.arcs.addEventListener("pointermove", (event) => this.over(this.lineAt(event)));
-    this.table.addEventListener("pointermove", (event) => this.over(this.tableCellAt(event)));
-    for (const area of [this.grid, this.large, this.arcs, this.table])
+    const cellOf = new Map([
+      [this.grid, (event) => this.smallCellAt(event)],
+      [this.large, (event) => this.cellAt(this.large, event)],
+      [this.arcs, (event) => this.lineAt(event)],
+      [this.table, (event) => event.target.closest("td")?.cell || null],
+    ]);
+    for (const [area, cell] of cellOf) {
+      area.addEventListener("pointermove", (event) => this.over(cell(event)));
       area.addEventListener("pointerleave", () => this.over(null));
-    this.large.addEventListener("click", (event) => this.pin(this.cellAt(this.large, event)));
-    this.arcs.addEventListener("click", (event) => this.pin(this.lineAt(event)));
-    this.table.addEventListener("click", (event) => this.pin(this.tableCellAt(event)));
-    for (const area of [this.large, this.arcs])
-      area.addEventListener("keydown", (event) => this.cellKey(event));
+      if (area !== this.grid) area.addEventListener("click", (event) => this.pin(cell(event)));
+    }
+    const headOf = (event) => event.target.closest("[data-head]")?.dataset.head;
+    this.grid.addEventListener("click", (event) => this.select(headOf(event)));
+    this.grid.addEventListener("focusin", (event) => this.rove(Number(headOf(event))));
+    this.grid.addEventListener("keydown", (event) => this.headKey(event));
+    this.large.addEventListener("keydown", (event) => this.cellKey(event));
+    this.arcs.addEventListener("keydown", (event) => this.cellKey(event));
     this.modes.addEventListener("change", (event) => this.set("mode", event.target.value));
     this.sumsBox.addEventListener("change", () => this.set("row_sums", this.sumsBox.checked));
+
+    // A restarted kernel has forgotten this view. JupyterLab lets us hear of it.
+    this.kernel = this.model.widget_manager?.kernel?.statusChanged;
+    this.kernelStatus = (_, status) => {
+      if (/restarting|dead/.test(status)) this.root.dataset.lost = "";
+    };
+    this.kernel?.connect(this.kernelStatus);
   }
 
   remove() {
     for (const name of this.traits) this.model.off(`change:${name}`, this.again);
+    this.kernel?.disconnect(this.kernelStatus);
     this.observer.disconnect();
     cancelAnimationFrame(this.timer);
     clearTimeout(this.speaking);
@@ -254,8 +266,7 @@ class AttentionView {
 
   // However many changes come, one painting per frame of the screen, of the last of them.
   schedule() {
-    if (this.timer) return;
-    this.timer = requestAnimationFrame(() => {
+    this.timer ||= requestAnimationFrame(() => {
       this.timer = 0;
       this.paint();
     });
@@ -267,12 +278,12 @@ class AttentionView {
     const { model, root } = this;
     if (this.labels !== model.get("labels")) this.sayWords((this.labels = model.get("labels")));
     if (this.frame !== model.get("frame")) this.take((this.frame = model.get("frame")));
-    this.selected = Math.max(0, Math.min(model.get("selected"), this.H - 1));
-    this.mode = model.get("mode");
-    root.dataset.shown = this.mode;
-    root.dataset.sums = this.sumsBox.checked = model.get("row_sums");
+    this.selected = within(model.get("selected"), this.H);
+    this.mode = root.dataset.shown = model.get("mode");
+    for (const input of this.modes.querySelectorAll("input"))
+      input.checked = input.value === this.mode;
+    this.sumsBox.checked = root.dataset.sums = model.get("row_sums");
     this.sumsBox.disabled = this.mode !== "map"; // the table always has them
-    for (const input of this.modes.querySelectorAll("input")) input.checked = input.value === this.mode;
     this.arrange();
     this.paintLarge();
     this.showPointed();
@@ -282,37 +293,41 @@ class AttentionView {
 
   sayWords(labels) {
     for (const [name, node] of Object.entries(this.text)) write(node, labels[name]);
-    for (const area of [this.large, this.arcs]) area.setAttribute("aria-roledescription", labels.map_role);
     this.grid.setAttribute("aria-label", labels.heads);
     this.modes.setAttribute("aria-label", labels.modes);
-    this.barBox.setAttribute("aria-label", labels.scale_name);
+    this.bar.setAttribute("aria-label", labels.scale_name);
+    for (const area of [this.large, this.arcs])
+      area.setAttribute("aria-roledescription", labels.map_role);
   }
 
   // A new picture: its weights, its small maps.
   take(frame) {
     [this.H, this.Tq, this.Tk] = frame.shape;
-    const { H, Tq, Tk, root, grid } = this;
+    const { H, Tq, Tk, grid, hover } = this;
     this.weights = weightsOf(frame);
-    root.dataset.empty = !H;
-    write(this.notice, frame.notice);
     this.pixels = H ? new ImageData(Tk, Tq) : null;
+    this.root.dataset.empty = !H;
+    write(this.notice, frame.notice);
     const focused = grid.contains(document.activeElement);
-    const buttons = keep(grid, H, (i) => make("button", { type: "button", tabindex: "-1", "data-head": i },
-      make("span", {}, make("i", { class: "mha-swatch" }), make("span")), make("canvas", { "aria-hidden": "true" })));
     let hatched = false;
-    for (let h = 0; h < H; h++) {
-      const [label, canvas] = buttons[h].children, name = frame.names[h];
-      buttons[h].setAttribute("aria-label", frame.alts[h]);
-      buttons[h].title = name;
-      label.firstChild.style.background = frame.colours[h];
-      label.lastChild.dataset.short = name.replace(/^.*\s(?=\d+$)/, "");
-      write(label.lastChild, name);
-      hatched = this.paintHead(canvas, h) || hatched;
-    }
-    this.nothing.hidden = !hatched;
-    this.hover = null;
-    if (H) this.rove(Math.min(this.roving ?? this.model.get("selected"), H - 1));
-    if (focused && H && !grid.contains(document.activeElement)) buttons[this.roving].focus();
+    keep(grid, H, (h) => {
+      const label = make("span", {}, make("i.mha-swatch"), make("span"));
+      const canvas = make("canvas", { "aria-hidden": "true" });
+      return make("button", { type: "button", tabindex: "-1", "data-head": h }, label, canvas);
+    }).forEach((button, h) => {
+      const [label, canvas] = button.children, [swatch, name] = label.children;
+      button.setAttribute("aria-label", frame.alts[h]);
+      button.title = frame.names[h];
+      swatch.style.background = frame.colours[h];
+      name.dataset.short = frame.names[h].replace(/^.*\s(?=\d+$)/, ""); // "head 12" -> "12"
+      write(name, frame.names[h]);
+      if (this.paintHead(canvas, h)) hatched = true;
+    });
+    this.legend.hidden = !hatched;
+    if (hover && !(hover.query < Tq && hover.key < Tk && (hover.head ?? 0) < H)) this.hover = null;
+    if (!H) return;
+    this.rove(within(this.roving ?? this.model.get("selected"), H));
+    if (focused && !grid.contains(document.activeElement)) grid.children[this.roving].focus();
   }
 
   // One pixel per weight. Rows without any weight stay clear: the hatching behind shows.
@@ -321,15 +336,15 @@ class AttentionView {
     const pixels = new Uint32Array(this.pixels.data.buffer);
     let hatched = false;
     for (let q = 0, i = 0, w = head * Tq * Tk; q < Tq; q++) {
-      const start = i;
-      let any = false;
-      for (const end = i + Tk; i < end; i++, w++) {
+      const start = i, end = i + Tk;
+      let empty = true;
+      for (; i < end; i++, w++) {
         const weight = weights[w];
-        if (weight !== 0) any = true;
+        if (weight !== 0) empty = false;
         pixels[i] = colours[weight >= 1 ? 255 : weight > 0 ? (weight * 256) | 0 : 0];
       }
-      if (!any) pixels.fill(0, start, i);
-      hatched ||= !any;
+      if (empty) pixels.fill(0, start, end);
+      hatched ||= empty;
     }
     if (canvas.width !== Tk) canvas.width = Tk;
     if (canvas.height !== Tq) canvas.height = Tq;
@@ -337,45 +352,42 @@ class AttentionView {
     return hatched;
   }
 
+  // More weights than pixels: averaging them shows a thin diagonal, dropping some may lose it.
+  smooth(area, side) {
+    area.classList.toggle("mha-smooth", Math.max(this.Tq, this.Tk) > side * devicePixelRatio);
+  }
+
   arrange() {
     const { H, grid } = this;
     if (!H) return;
     const { columns, side, gap } = gridOf(H, this.sizes.get(grid), this.frame.columns);
+    const style = { "--columns": columns, "--side": `${side}px`, "--row-gap": `${gap}px` };
+    for (const [name, value] of Object.entries(style)) grid.style.setProperty(name, value);
     this.columns = columns;
-    grid.style.setProperty("--columns", columns);
-    grid.style.setProperty("--side", `${side}px`);
-    grid.style.setProperty("--row-gap", `${gap}px`);
     grid.classList.toggle("mha-dense", side < 60);
-    // More weights than pixels: averaging them shows a thin diagonal, dropping some may lose it.
-    grid.classList.toggle("mha-smooth", Math.max(this.Tq, this.Tk) > side * devicePixelRatio);
-    for (const button of grid.children)
-      button.setAttribute("aria-pressed", Number(button.dataset.head) === this.selected);
+    this.smooth(grid, side);
+    [...grid.children].forEach((head, h) => head.setAttribute("aria-pressed", h === this.selected));
   }
 
   paintLarge() {
-    const { H, Tq, Tk, frame, selected, mode } = this, canvas = this.large.firstChild;
-    const length = this.sizes.get(this.large);
-    if (!H) {
-      canvas.width = canvas.height = 1;
-      return;
-    }
-    write(this.name, frame.names[selected]);
-    this.swatch.style.background = frame.colours[selected];
-    this.root.style.setProperty("--head", frame.colours[selected]);
-    this.large.setAttribute("aria-label", frame.alts[selected]);
-    this.arcs.setAttribute("aria-label", frame.alts[selected]);
-    this.paintHead(canvas, selected);
-    this.large.classList.toggle("mha-smooth", Math.max(Tq, Tk) > length * devicePixelRatio);
+    const { H, Tq, frame, selected, canvas, mode } = this, length = this.sizes.get(this.large);
+    write(this.name, H ? frame.names[selected] : "");
     this.queries.show(frame.queries, frame.query_titles, length);
     this.keys.show(frame.keys, frame.key_titles, length);
-    const sums = [...Array(Tq).keys()].map((q) => fixed(this.rowSum(q), 3));
+    const sums = range(Tq).map((q) => fixed(this.row(q).reduce((a, b) => a + b, 0), 3));
     this.sums.show(sums, sums, length);
+    if (!H) canvas.width = canvas.height = 1;
+    if (!H || mode !== "arcs") this.svg.replaceChildren();
+    if (!H || mode !== "table") this.tableBody.replaceChildren();
+    if (!H) return;
+    this.swatch.style.background = frame.colours[selected];
+    this.root.style.setProperty("--head", frame.colours[selected]);
+    for (const area of [this.large, this.arcs])
+      area.setAttribute("aria-label", frame.alts[selected]);
+    this.paintHead(canvas, selected);
+    this.smooth(this.large, length);
     if (mode === "arcs") this.drawArcs();
     if (mode === "table") this.drawTable(sums);
-  }
-
-  weight(head, query, key) {
-    return this.weights[(head * this.Tq + query) * this.Tk + key];
   }
 
   row(query, head = this.selected) {
@@ -383,145 +395,140 @@ class AttentionView {
     return this.weights.subarray(start, start + this.Tk);
   }
 
-  rowSum(query) {
-    return this.row(query).reduce((sum, weight) => sum + weight, 0);
-  }
-
-  strongest(query) {
-    return this.row(query).reduce((best, weight, key, row) => (weight > row[best] ? key : best), 0);
-  }
-
   drawArcs() {
-    const { Tq, Tk, selected, frame } = this, size = Tq * Tk, length = this.sizes.get(this.svg);
-    const weights = this.weights.subarray(selected * size, (selected + 1) * size);
-    let order = [...weights.keys()].filter((i) => weights[i] > 0).sort((a, b) => weights[a] - weights[b]);
-    const all = order.length;
-    order = order.slice(-MOST_LINES); // the strongest, drawn last
+    const { Tq, Tk, selected, frame } = this, length = this.sizes.get(this.svg);
+    const weights = this.weights.subarray(selected * Tq * Tk, (selected + 1) * Tq * Tk);
+    const all = range(Tq * Tk).filter((i) => weights[i] > 0);
+    all.sort((a, b) => weights[a] - weights[b]);
+    const order = all.slice(-MOST_LINES); // the strongest, drawn last
+    const cut = fill(this.labels.lines, { shown: order.length, all: all.length });
+    write(this.lines, all.length > order.length ? cut : "");
     const widest = Math.min(6, length / Math.max(Tq, Tk) / 2);
-    write(this.lines, all > order.length ? fill(this.labels.lines, { shown: order.length, all }) : "");
-    const paths = keep(this.svg, order.length, () => document.createElementNS(SVG, "path"));
-    order.forEach((i, n) => {
-      const query = Math.floor(i / Tk), key = i % Tk, path = paths[n];
+    const line = () => document.createElementNS(SVG, "path");
+    keep(this.svg, order.length, line).forEach((path, n) => {
+      const weight = weights[order[n]], query = Math.floor(order[n] / Tk), key = order[n] % Tk;
       const from = (100 * (query + 0.5)) / Tq, to = (100 * (key + 0.5)) / Tk;
       path.cell = { query, key };
       path.setAttribute("d", `M0 ${from}C45 ${from} 55 ${to} 100 ${to}`);
-      path.setAttribute("stroke-width", 0.7 + widest * weights[i]);
-      path.setAttribute("stroke-opacity", Math.min(1, 0.12 + weights[i]));
+      path.setAttribute("stroke-width", 0.7 + widest * weight);
+      path.setAttribute("stroke-opacity", Math.min(1, 0.12 + weight));
     });
     this.from.show(frame.queries, frame.query_titles, length);
     this.to.show(frame.keys, frame.key_titles, length);
   }
 
+  // Every weight, or in long sentences each query's strongest keys; the row's sum last.
   drawTable(sums) {
-    const { Tq, Tk, frame, labels, selected } = this, [caption, head, body] = this.table.children;
-    const full = Math.max(Tq, Tk) <= FULL_TABLE, count = Math.min(STRONGEST, Tk), name = frame.names[selected];
-    const columns = full ? frame.key_titles : [...Array(count).keys()].map((i) => `${i + 1}`);
-    write(caption, fill(full ? labels.caption : labels.caption_strongest, { name, count }));
-    this.tableBox.setAttribute("aria-label", caption.textContent);
-    const heading = () => make("th", { scope: "col", dir: "auto" });
+    const { Tq, Tk, frame, labels } = this, { query_titles: queries, key_titles: keys } = frame;
+    const full = Math.max(Tq, Tk) <= FULL_TABLE, count = full ? Tk : Math.min(STRONGEST, Tk);
+    const name = frame.names[this.selected];
+    write(this.caption, fill(full ? labels.caption : labels.caption_strongest, { name, count }));
+    this.table.setAttribute("aria-label", this.caption.textContent);
+    const columns = full ? keys : range(count).map((i) => `${i + 1}`);
     const titles = [`${labels.query_axis} ${labels.key_axis}`, ...columns, labels.row_sum];
-    [...keep(head.firstChild, titles.length, heading)].forEach((th, i) => write(th, titles[i]));
-    const rows = keep(body, Tq, () => make("tr"));
-    for (let q = 0; q < Tq; q++) {
-      const row = this.row(q), empty = !row.some((weight) => weight !== 0);
-      const keys = [...row.keys()];
-      if (!full) keys.sort((a, b) => row[b] - row[a]).length = count;
-      const shown = (k) => (full ? fixed(row[k], 3) : row[k] ? `${frame.key_titles[k]} ${fixed(row[k], 3)}` : "");
-      const texts = [frame.query_titles[q], ...keys.map(shown), empty ? `${sums[q]} · ${labels.nothing}` : sums[q]];
-      const cells = keep(rows[q], texts.length, (i) => make(i ? "td" : "th", i ? {} : { scope: "row", dir: "auto" }));
-      texts.forEach((text, i) => write(cells[i], text));
-      keys.forEach((key, i) => (cells[i + 1].cell = { query: q, key }));
-      cells[texts.length - 1].cell = null;
-    }
+    const heading = (scope) => make("th", { scope, dir: "auto" });
+    keep(this.tableHead, count + 2, () => heading("col")).forEach((th, i) => write(th, titles[i]));
+    keep(this.tableBody, Tq, () => make("tr")).forEach((tr, q) => {
+      const row = this.row(q), shown = range(Tk);
+      if (!full) shown.sort((a, b) => row[b] - row[a]).length = count;
+      const texts = shown.map((k) => fixed(row[k], 3));
+      if (!full) shown.forEach((k, i) => (texts[i] = row[k] ? `${keys[k]} ${texts[i]}` : ""));
+      const sum = isEmpty(row) ? `${sums[q]} · ${labels.nothing}` : sums[q];
+      const cells = keep(tr, count + 2, (i) => (i ? make("td") : heading("row")));
+      [queries[q], ...texts, sum].forEach((text, i) => write(cells[i], text));
+      cells[count + 1].cell = null; // a cell kept from a wider table
+      shown.forEach((key, i) => (cells[i + 1].cell = { query: q, key }));
+    });
   }
 
   // Pointing, reading out, choosing -----------------------------------------------------
 
   cellAt(area, event) {
     const box = area.getBoundingClientRect();
-    const at = (place, start, size, count) =>
-      Math.max(0, Math.min(count - 1, Math.floor(((place - start) / size) * count)));
-    return {
-      query: at(event.clientY, box.top, box.height, this.Tq),
-      key: at(event.clientX, box.left, box.width, this.Tk),
-    };
+    const down = (event.clientY - box.top) / box.height;
+    const along = (event.clientX - box.left) / box.width;
+    const at = (part, count) => within(Math.floor(part * count), count);
+    return { query: at(down, this.Tq), key: at(along, this.Tk), down, along };
+  }
+
+  smallCellAt(event) {
+    const button = event.target.closest("[data-head]");
+    if (!button) return null;
+    return { ...this.cellAt(button.lastChild, event), head: Number(button.dataset.head) };
   }
 
   // In arcs, the left half is a query's, the right half a key's: its strongest line is read.
   lineAt(event) {
-    const box = this.svg.getBoundingClientRect(), { query, key } = this.cellAt(this.svg, event);
-    if (event.clientX < box.left + box.width / 2) return { query, key: this.strongest(query) };
-    const place = Math.floor(((event.clientY - box.top) / box.height) * this.Tk);
-    const column = Math.max(0, Math.min(this.Tk - 1, place));
-    let best = 0;
-    for (let q = 1; q < this.Tq; q++)
-      if (this.weight(this.selected, q, column) > this.weight(this.selected, best, column)) best = q;
-    return { query: best, key: column, by: "key" };
-  }
-
-  tableCellAt(event) {
-    const cell = event.target.closest("td");
-    return (cell && cell.cell) || null;
+    const { query, down, along } = this.cellAt(this.svg, event), { Tq, Tk } = this;
+    const best = (weights) => weights.reduce((top, w, i) => (w > weights[top] ? i : top), 0);
+    if (along < 0.5) return { query, key: best(this.row(query)) };
+    const key = within(Math.floor(down * Tk), Tk);
+    return { query: best(range(Tq).map((q) => this.row(q)[key])), key, by: "key" };
   }
 
   over(cell) {
-    const next = cell && { head: this.selected, by: "query", ...cell }, last = this.hover;
-    const fields = ["head", "query", "key", "by"];
-    if (next === last || (next && last && fields.every((name) => next[name] === last[name]))) return;
-    this.hover = next;
+    const same = (name) => this.hover?.[name] === cell?.[name];
+    if (["head", "query", "key", "by"].every(same)) return;
+    this.hover = cell;
     this.showPointed();
   }
 
   showPointed() {
-    const [query, key] = this.model.get("pointed"), { H, Tq, Tk, selected, frame, labels } = this;
-    const pinned = query < Tq && key < Tk ? { head: selected, query, key, by: "query" } : null;
-    const cell = H ? this.hover || pinned : null;
-    const here = cell && cell.head === selected ? cell : pinned;
-    this.barMark.hidden = !cell;
+    const [query, key] = this.model.get("pointed"), { H, Tq, Tk, frame, labels } = this;
+    const pinned = query < Tq && key < Tk ? { query, key } : null;
+    const cell = this.hover || pinned, head = cell?.head ?? this.selected;
+    const here = head === this.selected ? cell : pinned; // what the large picture marks
+    for (const axis of [this.queries, this.from]) axis.point(here?.query);
+    for (const axis of [this.keys, this.to]) axis.point(here?.key);
     this.cell.hidden = !here;
-    for (const axis of [this.queries, this.from]) if (axis.texts) axis.point(here?.query);
-    for (const axis of [this.keys, this.to]) if (axis.texts) axis.point(here?.key);
     if (here) {
-      const place = { "--x": (here.key + 0.5) / Tk, "--y": (here.query + 0.5) / Tq, "--w": 1 / Tk, "--h": 1 / Tq };
-      for (const [name, value] of Object.entries(place)) this.cell.style.setProperty(name, value);
+      const { style } = this.cell;
+      style.setProperty("--x", (here.key + 0.5) / Tk);
+      style.setProperty("--y", (here.query + 0.5) / Tq);
+      style.setProperty("--w", 1 / Tk);
+      style.setProperty("--h", 1 / Tq);
     }
-    if (this.mode === "arcs") {
-      this.svg.classList.toggle("mha-dimmed", Boolean(here));
-      for (const { cell: line, classList } of this.svg.children)
-        classList.toggle("mha-lit", Boolean(here) && line[here.by] === here[here.by]);
+    const by = here?.by || "query";
+    this.svg.classList.toggle("mha-dimmed", Boolean(here));
+    for (const path of this.svg.children)
+      path.classList.toggle("mha-lit", path.cell[by] === here?.[by]);
+    for (const td of this.tableBody.querySelectorAll("td")) {
+      const marked = here && td.cell?.query === here.query && td.cell?.key === here.key;
+      td.classList.toggle("mha-here", Boolean(marked));
     }
-    if (this.mode === "table")
-      for (const td of this.table.querySelectorAll("td"))
-        td.classList.toggle("mha-here", Boolean(here && td.cell) && td.cell.query === here.query && td.cell.key === here.key);
+    this.barMark.hidden = !cell;
     if (!cell) return write(this.readout, H ? labels.hint : "");
-    const weight = this.weight(cell.head, cell.query, cell.key);
+    const row = this.row(cell.query, head), weight = row[cell.key];
     this.barMark.style.left = `${100 * Math.min(1, weight)}%`;
-    const template = this.row(cell.query, cell.head).some((w) => w !== 0) ? labels.readout : labels.no_keys;
-    this.writeSentence(template, {
-      query: frame.query_titles[cell.query], key: frame.key_titles[cell.key],
-      weight: fixed(weight, 2), name: frame.names[cell.head],
+    this.writeSentence(isEmpty(row) ? labels.no_keys : labels.readout, {
+      query: frame.query_titles[cell.query],
+      key: frame.key_titles[cell.key],
+      weight: fixed(weight, 2),
+      name: frame.names[head],
     });
   }
 
-  // The sentence with each value in a node of its own: bold the first time, right-to-left apart.
+  // The sentence with each value in a node of its own: bold the first time, and a
+  // right-to-left word turns nothing round it.
   writeSentence(template, values) {
-    const sentence = fill(template, values), bold = new Set(["query", "key", "weight"]);
-    if (this.readout.textContent === sentence) return;
-    this.readout.replaceChildren(...template.split(/(\{\w+\})/).map((part) => {
-      const name = /^\{\w+\}$/.test(part) ? part.slice(1, -1) : null;
-      if (!name) return part;
-      return make("bdi", bold.delete(name) ? { class: "mha-bold" } : {}, String(values[name]));
-    }));
+    if (this.readout.textContent === fill(template, values)) return;
+    const bold = new Set(["query", "key", "weight"]);
+    const nodes = template.split(/\{(\w+)\}/).map((part, i) => {
+      if (i % 2 === 0) return part; // words between the placeholders
+      return make(bold.delete(part) ? "bdi.mha-bold" : "bdi", {}, values[part]);
+    });
+    this.readout.replaceChildren(...nodes);
   }
 
-  // Spoken after a short rest, so that a held key or a moving mouse does not flood the ear.
+  // Spoken after a short rest, so that a held key does not flood the ear.
   speak(text) {
     clearTimeout(this.speaking);
     this.speaking = setTimeout(() => write(this.spoken, text()), 250);
   }
 
   select(head) {
-    this.set("selected", head);
+    if (head === undefined) return;
+    this.set("selected", Number(head));
     this.speak(() => this.frame.alts[head] || "");
   }
 
@@ -534,35 +541,32 @@ class AttentionView {
   // The heads are one stop of the Tab key; this one holds it.
   rove(head) {
     this.roving = head;
-    for (const button of this.grid.children)
-      button.tabIndex = Number(button.dataset.head) === head ? 0 : -1;
+    [...this.grid.children].forEach((button, h) => (button.tabIndex = h === head ? 0 : -1));
   }
 
   headKey(event) {
-    const { H, columns } = this, last = H - 1, i = this.roving;
-    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, ArrowUp: i - columns, ArrowDown: i + columns,
-      Home: 0, End: last }[event.key];
+    const { columns, roving } = this, last = this.H - 1;
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+    const to = { Home: 0, End: last }[event.key] ?? roving + steps[event.key];
     if (event.key === "Enter" || event.key === " ") event.stopPropagation(); // the button's click
-    if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (Number.isNaN(to) || event.ctrlKey || event.altKey || event.metaKey) return;
     event.stopPropagation();
     event.preventDefault();
     if (to >= 0 && to <= last) this.grid.children[to].focus();
   }
 
   cellKey(event) {
-    const { Tq, Tk } = this, [query, key] = this.model.get("pointed"), none = query === undefined;
-    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
-      Home: [0, -Tk], End: [0, Tk] };
-    const move = moves[event.key];
-    if (event.altKey || event.metaKey || event.shiftKey) return;
-    if (!move && event.key !== "Escape") return;
+    const { Tq, Tk } = this, [query = -1, key = -1] = this.model.get("pointed");
+    const far = event.ctrlKey ? Tq : 0; // with Ctrl, Home and End go to the map's corners
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
+      Home: [-far, -Tk], End: [far, Tk] };
+    const step = steps[event.key];
+    if (event.altKey || event.metaKey || (!step && event.key !== "Escape")) return;
     event.stopPropagation();
     event.preventDefault();
     this.hover = null;
-    if (!move) return this.set("pointed", []);
-    const into = (place, count) => Math.max(0, Math.min(count - 1, place));
-    const rows = event.ctrlKey && move[0] === 0 && Math.abs(move[1]) === Tk ? Math.sign(move[1]) * Tq : move[0];
-    this.pin(none ? { query: 0, key: 0 } : { query: into(query + rows, Tq), key: into(key + move[1], Tk) });
+    if (!step) return this.set("pointed", []);
+    this.pin({ query: within(query + step[0], Tq), key: within(key + step[1], Tk) });
   }
 }
 

@@ -1,6 +1,5 @@
 """One distribution over tokens as horizontal bars: how a query spends its attention."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import traitlets
 
 from ..palette import axis_css
 from ..texts import t
-from ..wording import bar_number, check_bars, describe_bars
+from ..wording import bar_number, check_bars, describe_bars, sum_text
 
 _here = Path(__file__).parent
 
@@ -46,7 +45,7 @@ class BarView(anywidget.AnyWidget):
         `colours` gives each bar its own, `markers` draws named lines across: {"one half": 0.5}.
         Raises ValueError when the numbers do not fit the labels or leave 0 to 1.
         """
-        totals = None if total is None else [total]
+        totals = None if total is None else [[total]]
         self._draw(labels, {"": values}, title, totals, colours, markers)
 
     def show_series(
@@ -74,8 +73,9 @@ class BarView(anywidget.AnyWidget):
         series = {str(name): [float(v) for v in values] for name, values in series.items()}
         check_bars(labels, series)
         if colours is not None and len(colours) != len(labels):
-            raise ValueError(f"{len(colours)} colours for {len(labels)} labels: one for each.")
-        totals = totals or [math.fsum(values) for values in series.values()]
+            counts = {"count": len(colours), "labels": len(labels)}
+            raise ValueError(t("figures.bars.error.colours", **counts))
+        totals = totals or series.values()
         self._description = describe_bars(labels, series, title)
         self.frame = {
             "labels": labels,
@@ -84,7 +84,7 @@ class BarView(anywidget.AnyWidget):
                     "name": name,
                     "values": values,
                     "numbers": [bar_number(v) for v in values],
-                    "total": t("figures.bars.sum", total=f"{total:.3f}"),
+                    "total": sum_text(total),
                 }
                 for (name, values), total in zip(series.items(), totals, strict=True)
             ],

@@ -169,6 +169,7 @@ function render({ model, el }) {
     const fit = Math.max(1, Math.floor((width + ARROW) / (CARD + ARROW)));
     columns = Math.ceil(cards.length / Math.ceil(cards.length / fit));
     list.style.setProperty("--columns", columns);
+    cards.forEach(({ item }, i) => item.classList.toggle("first", i % columns === 0));
   }
 
   function onKey(event) {

@@ -20,6 +20,7 @@ from ..wording import (
 
 _here = Path(__file__).parent
 
+
 class ShapeTraceView(anywidget.AnyWidget):
     """One card per step; choosing a card explains it.
 

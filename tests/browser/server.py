@@ -15,10 +15,12 @@ from urllib.parse import quote
 
 import nbformat
 import psutil
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from .cells import notebook_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
+PORT_TRIES = 3
 
 # What a test needs different from JupyterLab's defaults, and nothing else.
 SETTINGS = {
@@ -37,23 +39,8 @@ class ServerError(RuntimeError):
     """JupyterLab did not start, or did not answer; the message ends with its log."""
 
 
-def markdown(text: str):
-    """A text cell for `LabServer.write`."""
-    return new_markdown_cell(text)
-
-
-def notebook_of(cells) -> nbformat.NotebookNode:
-    """A valid notebook from cell sources: plain strings are code, see also `markdown`."""
-    notebook = new_notebook(
-        cells=[new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
-    )
-    notebook.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    nbformat.validate(notebook)
-    return notebook
+class PortTakenError(ServerError):
+    """Another program took the port first."""
 
 
 def free_port() -> int:
@@ -82,7 +69,7 @@ class LabServer:
     # --- notebooks -------------------------------------------------------------------------
 
     def write(self, name: str, cells) -> str:
-        """Write a notebook made of `cells` (see `notebook_of`); returns the path to open."""
+        """Write a notebook made of `cells` (see `cells.notebook_of`); returns the path to open."""
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook_of(cells), target)
@@ -108,6 +95,16 @@ class LabServer:
         overrides = config / "labconfig" / "default_setting_overrides.json"
         overrides.parent.mkdir(parents=True)
         overrides.write_text(json.dumps(SETTINGS), encoding="utf-8")
+        for _ in range(PORT_TRIES - 1):
+            try:
+                self._start_once(config)
+                return self
+            except PortTakenError:
+                continue
+        self._start_once(config)
+        return self
+
+    def _start_once(self, config: Path):
         self.port = free_port()
         with self._log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
@@ -124,7 +121,6 @@ class LabServer:
         except BaseException:
             self.stop()
             raise
-        return self
 
     def command(self) -> list[str]:
         command = [
@@ -146,7 +142,7 @@ class LabServer:
         # The tester's own Jupyter settings and kernels must not reach the tests.
         environment = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
         runtime = self.home / "runtime"
-        runtime.mkdir(mode=0o700)
+        runtime.mkdir(mode=0o700, exist_ok=True)
         return environment | {
             "JUPYTER_CONFIG_DIR": str(config),
             "JUPYTER_DATA_DIR": str(self.home / "data"),
@@ -164,8 +160,10 @@ class LabServer:
         deadline = time.monotonic() + START_SECONDS
         while True:
             if self._process.poll() is not None:
-                code = self._process.returncode
-                raise ServerError(f"JupyterLab ended with exit code {code}.\n{self.log()}")
+                log = self.log()
+                # Between looking for a free port and using it, another program may have come.
+                kind = PortTakenError if "is already in use" in log else ServerError
+                raise kind(f"JupyterLab ended with exit code {self._process.returncode}.\n{log}")
             try:
                 self.request("GET", "api/status")
                 return

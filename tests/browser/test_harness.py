@@ -1,6 +1,7 @@
 """The harness in a real JupyterLab: it waits, sees faults, moves controls, cleans up."""
 
 import re
+import socket
 import struct
 import sys
 from pathlib import Path
@@ -9,8 +10,10 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
+from . import server as server_module
+from .cells import markdown
 from .lab import CellFailedError
-from .server import LabServer, ServerError, markdown
+from .server import LabServer, ServerError
 
 SLIDER = """
 import ipywidgets as widgets
@@ -25,6 +28,7 @@ widgets.VBox([slider, other, shown])
 def test_c36_an_empty_notebook_opens_and_runs_with_no_outside_request(lab, lab_page):
     lab_page.open(lab.write("empty.ipynb", [""]))
     lab_page.run_all()
+    lab_page.restart_and_run_all()
     # The guard saw the page load at all; that nothing was at fault it checks after the test.
     assert any("/static/" in url for url in lab_page.watch.requests)
     assert any(url.startswith("ws://127.0.0.1") for url in lab_page.watch.requests)
@@ -130,6 +134,17 @@ def test_a_slider_moves_by_mouse_and_by_arrow_key(lab, lab_page):
     lab_page.slider("H2").press("ArrowLeft")
     expect(lab_page.slider("H2")).to_have_attribute("aria-valuenow", re.compile(r"^0(\.0)?$"))
     expect(output).to_contain_text("H is 0")
+
+
+def test_a_control_is_found_by_its_whole_spoken_name(lab, lab_page):
+    inputs = "<input type='range' aria-label='H'><input type='range' aria-label='H by hand'>"
+    lab_page.open(
+        lab.write("spoken.ipynb", [f'from IPython.display import HTML\nHTML("{inputs}")'])
+    )
+    lab_page.run_all()
+    expect(lab_page.slider("H")).to_have_count(1)
+    expect(lab_page.slider("H by hand")).to_have_count(1)
+    expect(lab_page.slider("hand")).to_have_count(0)
 
 
 SLOW = """
@@ -243,3 +258,18 @@ class _BrokenServer(LabServer):
 def test_a_server_that_cannot_start_says_why(tmp_path):
     with pytest.raises(ServerError, match=r"(?s)exit code 3.*port taken"):
         _BrokenServer(tmp_path / "own").start()
+
+
+def test_a_port_taken_by_another_program_is_left_to_it(tmp_path, monkeypatch):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken, free = other.getsockname()[1], server_module.free_port()
+        ports = iter([taken, free])
+        monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
+        server = LabServer(tmp_path / "own").start()
+        try:
+            assert server.port == free
+            assert server.kernels() == []
+        finally:
+            server.stop()

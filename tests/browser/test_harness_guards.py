@@ -1,6 +1,7 @@
 """The harness without a browser: what its guards call a fault, which browser it picks."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,29 +101,62 @@ def test_the_browser_named_in_the_environment_is_the_one_used(monkeypatch, tmp_p
     assert browsers.find_browser(_NoPlaywrightBrowser) == tmp_path / "my-chrome"
 
 
+# --- a whole run of a copy of this folder ----------------------------------------------------
+
+
+@pytest.fixture
+def run_copy(tmp_path):
+    """Run one test, given as source, in a copy of this folder; returns what pytest printed."""
+
+    def run(source: str, no_browser: bool = False, **environment: str) -> str:
+        package = tmp_path / "browser"
+        package.mkdir()
+        for module in Path(__file__).parent.glob("*.py"):
+            if not module.name.startswith("test_"):
+                shutil.copy(module, package)
+        if no_browser:
+            with (package / "browsers.py").open("a", encoding="utf-8") as file:
+                file.write("def find_browser(playwright):\n    raise NoBrowserError(NONE_FOUND)\n")
+        (package / "test_page.py").write_text(source, encoding="utf-8")
+        (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = browser\n", encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", str(tmp_path)],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env=os.environ | environment,
+            timeout=120,
+        )
+        return done.stdout + done.stderr
+
+    return run
+
+
 @pytest.mark.parametrize(("required", "verdict"), [("1", "1 error"), ("0", "1 skipped")])
-def test_a_missing_browser_skips_or_fails_a_run(tmp_path, required, verdict):
-    """A whole pytest run on a machine with no browser, as `browsers` sees it."""
-    package = tmp_path / "browser"
-    package.mkdir()
-    for module in Path(__file__).parent.glob("*.py"):
-        if not module.name.startswith("test_"):
-            text = module.read_text(encoding="utf-8")
-            (package / module.name).write_text(text, encoding="utf-8")
-    nothing = "def find_browser(playwright):\n    raise NoBrowserError(NONE_FOUND)\n"
-    with (package / "browsers.py").open("a", encoding="utf-8") as file:
-        file.write(nothing)
-    test = "def test_page(lab_page):\n    pass\n"
-    (package / "test_page.py").write_text(test, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = browser\n", encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=tmp_path,
-        env=os.environ | {"COURSE_REQUIRE_BROWSER": required},
-        timeout=120,
-    )
-    assert verdict in run.stdout, run.stdout + run.stderr
-    assert "no browser to drive" in run.stdout
+def test_a_missing_browser_skips_or_fails_a_run(run_copy, required, verdict):
+    source = "def test_page(lab_page):\n    pass\n"
+    shown = run_copy(source, no_browser=True, COURSE_REQUIRE_BROWSER=required)
+    assert verdict in shown
+    assert "no browser to drive" in shown
+
+
+FAULTY = """
+class Tab:
+    closed = True
+    def take_faults(self):
+        return ["console error: boom"]
+
+def test_page(_tabs):
+    _tabs.append(Tab())
+
+def test_next():
+    pass
+"""
+
+
+def test_c24_a_fault_on_a_page_fails_the_test_that_had_it_and_only_that(run_copy):
+    shown = run_copy(FAULTY)
+    assert "2 passed, 1 error" in shown
+    assert "ERROR at teardown of test_page" in shown
+    assert "console error: boom" in shown

@@ -8,12 +8,17 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+import pytest
+
+posix = pytest.mark.skipif(os.name == "nt", reason="signals and links as on Linux and macOS")
+PROJECT = Path(__file__).resolve().parent.parent.parent
 REQUIREMENTS = ("requirements.txt", "requirements-model.txt", "requirements-dev.txt")
 COPIED = ("course.py", "launcher", "helpers/__init__.py", "helpers/lesson.py", "helpers/texts")
 
@@ -166,9 +171,23 @@ class FakeCourse:
         self.calls_file.unlink()
         return [json.loads(line) for line in lines]
 
+    def versions(self, packages) -> dict[str, str]:
+        """package -> version that is installed in the course's environment."""
+        asked = f"print(json.dumps({{name: m.version(name) for name in {list(packages)!r}}}))"
+        return json.loads(self.ask(f"import json, importlib.metadata as m; {asked}"))
+
     def ask(self, code: str, folder: Path | None = None) -> str:
         """What `code` prints in the course's environment."""
         command = [self.python, "-X", "utf8", "-c", code]
         return subprocess.check_output(
             command, cwd=folder or self.outside, encoding="utf-8", env=self.variables()
         ).strip()
+
+
+@contextmanager
+def listener():
+    """A port of this machine where somebody listens, and never says anything."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(8)
+        yield server
