@@ -42,6 +42,7 @@ def open_lab(environment: Environment, language: str, port: int | None, browser:
 def options(page: str, scratch: Path) -> list[str]:
     """What JupyterLab is told on its command line, where no setting of the reader's undoes it."""
     return [
+        "--ServerApp.ip=localhost",
         f"--ServerApp.root_dir={PROJECT}",
         f"--LabApp.default_url=/lab/tree/{page}",
         # the tabs of another project's JupyterLab do not open here

@@ -16,7 +16,7 @@ COLOURS = {
     None: "var(--jp-info-color1, #1565c0)",
 }
 # The math typesetters of the notebook front ends leave alone what carries these classes.
-NO_MATH = "tex2jax_ignore mathjax_ignore"
+NO_MATH = "x"
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +89,7 @@ _PARTS = ("expected", "got", "look")
 
 def inline(text: str) -> str:
     """Escaped, with `code` between backticks shown as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def _quoted(text: str) -> str:

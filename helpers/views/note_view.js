@@ -8,6 +8,9 @@ function nameSliders(explorer) {
     const label = slider.querySelector(".widget-label");
     const readout = slider.querySelector(".widget-readout");
     if (!handle || !label) continue;
+    // JupyterLab looks for this on the focused element itself: arrows must move the slider,
+    // not the notebook.
+    if (!handle.dataset.lmSuppressShortcuts) handle.dataset.lmSuppressShortcuts = "true";
     // Only write what differs: this runs inside a MutationObserver.
     const name = label.textContent;
     if (handle.getAttribute("aria-label") !== name) handle.setAttribute("aria-label", name);
