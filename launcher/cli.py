@@ -107,6 +107,8 @@ def choose_language(words: list[str]) -> None:
 def run(wishes: Wishes) -> int:
     """Do what is asked for; the exit code."""
     if wishes.command == "lab":
+        # before the set-up, which takes long the first time
+        lab.first_lesson(wishes.language)
         if wishes.port is not None:
             lab.check_port(wishes.port)
         environment = set_up.ready()

@@ -20,13 +20,10 @@ LOCALES = {"en": "en", "es": "es_ES"}  # as the language pack of JupyterLab is n
 
 def open_lab(environment: Environment, language: str, port: int | None, browser: bool) -> int:
     """Run JupyterLab until the reader stops it; its exit code."""
-    page = f"notebooks/{language}/{FIRST_LESSON}"
-    if not (PROJECT / page).is_file():
-        raise StepError(t("launcher.lab.no_lesson", page=page), t("launcher.lab.no_lesson_advice"))
     if not children.can_write(PROJECT):
         say(t("launcher.folder.read_only"))
     with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as scratch:
-        command = [environment.python, "-m", "jupyterlab", *options(page, Path(scratch))]
+        command = [environment.python, "-m", "jupyterlab", *options(language, Path(scratch))]
         if port is not None:
             command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
         if not browser:
@@ -39,12 +36,20 @@ def open_lab(environment: Environment, language: str, port: int | None, browser:
         return children.run_until_it_ends(command, PROJECT, env)
 
 
-def options(page: str, scratch: Path) -> list[str]:
+def first_lesson(language: str) -> str:
+    """The page to open, as a path in the course. Raises StepError when it is not there."""
+    page = f"notebooks/{language}/{FIRST_LESSON}"
+    if not (PROJECT / page).is_file():
+        raise StepError(t("launcher.lab.no_lesson", page=page), t("launcher.lab.no_lesson_advice"))
+    return page
+
+
+def options(language: str, scratch: Path) -> list[str]:
     """What JupyterLab is told on its command line, where no setting of the reader's undoes it."""
     return [
         "--ServerApp.ip=localhost",
         f"--ServerApp.root_dir={PROJECT}",
-        f"--LabApp.default_url=/lab/tree/{page}",
+        f"--LabApp.default_url=/lab/tree/{first_lesson(language)}",
         # the tabs of another project's JupyterLab do not open here
         f"--LabApp.workspaces_dir={scratch / 'workspaces'}",
         "--ServerApp.terminals_enabled=False",

@@ -50,7 +50,7 @@ def summary(results: dict[str, tuple[bool, str]]) -> int:
         verdict = t("launcher.test.passed") if passed else t("launcher.test.failed")
         say(f"  {part_title(name).ljust(width)}  {verdict}  {counts}".rstrip())
     failed = [part_title(name) for name, (passed, _) in results.items() if not passed]
-    if len(failed) > 2:
+    if failed:
         say(t("launcher.test.some_failed", count=len(failed), names=", ".join(failed)))
         return 1
     names = ", ".join(part_title(name) for name in results)

@@ -16,7 +16,7 @@ COLOURS = {
     None: "var(--jp-info-color1, #1565c0)",
 }
 # The math typesetters of the notebook front ends leave alone what carries these classes.
-NO_MATH = "x"
+NO_MATH = "tex2jax_ignore mathjax_ignore"
 
 
 @dataclass(frozen=True, repr=False)

@@ -44,6 +44,8 @@ function render({ model, el }) {
   const title = make("div", "title", group);
   const legend = make("div", "legend", group);
   const box = make("div", "box", group);
+  // JupyterLab's shortcuts match the focused element itself: on the root alone this is too late.
+  box.dataset.lmSuppressShortcuts = "true";
   const rows = make("div", "rows", box);
   rows.setAttribute("role", "list");
   const lines = make("div", "lines", box);

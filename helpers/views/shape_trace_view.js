@@ -51,6 +51,9 @@ function makeCard(id) {
   arrow.setAttribute("aria-hidden", "true");
   const card = make("button", "step", item);
   card.type = "button";
+  // JupyterLab looks for this from the focused element upwards, and its shortcuts match the
+  // focused element itself: on the root alone it would come too late.
+  card.dataset.lmSuppressShortcuts = "true";
   card.setAttribute("role", "tab");
   card.setAttribute("aria-describedby", id);
   const part = (name) => make("span", name, card);

@@ -182,6 +182,11 @@ class LabPage:
         )
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
+    def close_side_panel(self):
+        """Close the file list, as a reader does who wants the whole width for the lesson."""
+        self.page.evaluate("() => jupyterapp.shell.collapseLeft()")
+        expect(self.page.locator("#jp-left-stack")).to_be_hidden()
+
     def zoom(self, factor: float, width: int = 1024, height: int = 768):
         """What the browser's zoom does in a window of `width` x `height`: 2 is 200 %.
 

@@ -189,6 +189,10 @@ def test_c31_zoom_leaves_fewer_and_larger_pixels(lab, lab_page):
     picture = lab_page.screenshot("zoomed").read_bytes()
     assert struct.unpack(">II", picture[16:24]) == (1024, 768)  # a PNG's width and height
     assert lab_page.page.evaluate("() => devicePixelRatio") == 2
+    width = "() => document.querySelector('.jp-Notebook').clientWidth"
+    beside_files = lab_page.page.evaluate(width)
+    lab_page.close_side_panel()
+    assert lab_page.page.evaluate(width) > beside_files + 100
     lab_page.zoom(1, width=1024, height=768)
     assert lab_page.page.evaluate("() => innerWidth") == 1024
 
