@@ -20,9 +20,25 @@ from helpers.checks.modules import run_module
 
 WORDS = {
     name: {"wanted": "A right answer.", "passed": "Right."}
-    for name in ("split_heads", "merge_heads", "head_size", "shape_after", "MultiHeadAttention")
+    for name in (
+        "split_heads",
+        "merge_heads",
+        "head_size",
+        "shape_after",
+        "tenfold",
+        "MultiHeadAttention",
+    )
 }
-KINDS = ("tokens_mixed", "viewed_straight", "no_output_projection", "heads_see_slices", "scaled")
+KINDS = (
+    "tokens_mixed",
+    "viewed_straight",
+    "no_output_projection",
+    "heads_see_slices",
+    "scaled",
+    "two_added",
+    "doubled",
+    "squared",
+)
 WORDS["kinds"] = {
     kind: {"title": kind, "expected": "That.", "got": "This.", "look": "There."} for kind in KINDS
 }
@@ -101,6 +117,21 @@ def shape_exercise():
     )
 
 
+def tenfold_exercise():
+    """Two misconceptions that agree on the first trial: 2 + 2 = 2 · 2."""
+    exercise = Exercise(
+        id="99.tenfold",
+        call="tenfold(x)",
+        axes=(),
+        reference=lambda x: 10 * x,
+        make_probes=lambda: [Probe({"x": x}, {"x": x}) for x in (2, 3, 5)],
+    )
+    exercise.misconception("two_added", lambda x: x + 2)
+    exercise.misconception("doubled", lambda x: x * 2)
+    exercise.misconception("squared", lambda x: x * x)
+    return exercise
+
+
 class NoOutputProjection(MultiHeadAttention):
     def forward(self, X, mask=None):
         return self.trace(X, mask).concat
@@ -165,7 +196,14 @@ def class_exercise():
     return exercise
 
 
-MAKERS = (split_exercise, merge_exercise, head_size_exercise, shape_exercise, class_exercise)
+MAKERS = (
+    split_exercise,
+    merge_exercise,
+    head_size_exercise,
+    shape_exercise,
+    tenfold_exercise,
+    class_exercise,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -296,6 +334,12 @@ def test_numbers_and_plain_things():
     other = check("99.shape_after", lambda B, T: (T, "<b>"))
     assert other.kind == "wrong_answer" and other.quotes == (("Your answer", "(5, '<b>')"),)
     assert "(2, 5)" not in other.message, "the answer is not given away"
+
+
+def test_of_misconceptions_that_agree_at_first_the_one_that_fits_most_is_named():
+    assert kind_of("tenfold", lambda x: x + 2) == "two_added"
+    assert kind_of("tenfold", lambda x: x + x) == "doubled"
+    assert kind_of("tenfold", lambda x: x**2) == "squared"
 
 
 # --- a whole class ----------------------------------------------------------------------------

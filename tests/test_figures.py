@@ -77,7 +77,8 @@ def pixels(figure):
 
 def cell_centre(image, q, k):
     """Pixel (row, column) in the middle of a cell, from where the image stands on the page."""
-    left, right, bottom, top = image.get_extent()
+    left, right, *heights = image.get_extent()
+    top, bottom = sorted(heights)  # y grows downwards
     Tq, Tk = image.get_array().shape
     return int(top + (bottom - top) * (q + 0.5) / Tq), int(left + (right - left) * (k + 0.5) / Tk)
 

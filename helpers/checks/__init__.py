@@ -11,7 +11,7 @@ import difflib
 import sys
 
 from ..texts import t
-from .base import exercises
+from .base import exercises, find
 from .comparing import described
 from .diagnosis import diagnose
 from .report import Report
@@ -32,10 +32,9 @@ def check(exercise: str, answer=_MISSING) -> Result:
     notebook cell shows in words; never raises because of what the reader wrote, except that
     KeyboardInterrupt (the stop button) comes through.
     """
-    known = exercises()
-    if not isinstance(exercise, str) or exercise not in known:
-        return _unknown(exercise, list(known))
-    wanted = known[exercise]
+    wanted = find(exercise) if isinstance(exercise, str) else None
+    if wanted is None:
+        return _unknown(exercise, list(exercises()))
     if answer is _MISSING:
         answer = _look_up(wanted.name, sys._getframe(1))
     if answer is _MISSING:

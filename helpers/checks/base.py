@@ -5,7 +5,7 @@ answers are themselves functions (or classes): the reader's answer is told apart
 one, and one misconception from another, by the values they give.
 """
 
-import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -148,6 +148,15 @@ def register(exercise: Exercise) -> Exercise:
     """Make the exercise known to `check`."""
     _exercises[exercise.id] = exercise
     return exercise
+
+
+def find(id: str) -> Exercise | None:
+    """The exercise of this id, or None. Reads its lesson's file only."""
+    lesson = id.split(".", 1)[0]
+    module = f"{__package__}.lesson{lesson}"
+    if id not in _exercises and lesson.isdecimal() and importlib.util.find_spec(module):
+        importlib.import_module(module)
+    return _exercises.get(id)
 
 
 def exercises() -> dict[str, Exercise]:

@@ -109,6 +109,16 @@ class BatchAsTokens(Layer):
         return super().forward(X.transpose(0, 1), mask).transpose(0, 1)
 
 
+class MaskWithMoreAxes(Layer):
+    """Right with a mask (T, T); with (B, 1, 1, T) two more axes come in and stay in the scores."""
+
+    def forward(self, X, mask=None):
+        Q, K, V = (self.split(x) for x in self.project(X))
+        hidden = hide(scores(Q, K), None if mask is None else mask[None, None])
+        heads = hidden.softmax(-1) @ V
+        return self.finish(heads.transpose(1, 2).reshape(X.shape))
+
+
 # Projecting -----------------------------------------------------------------------------
 
 
@@ -193,6 +203,7 @@ WRONG_LAYERS = {
     "heads_attend_heads": [layer_with(split=split_without_swap, merge=merge_straight)],
     "never_split": [one_head("d_k"), one_head("d_model")],
     "batch_as_tokens": [BatchAsTokens],
+    "mask_with_more_axes": [MaskWithMoreAxes],
     "input_sliced": [
         projected_by(lambda self, X: (X, X, X)),
         projected_by(lambda self, X: (X, X, self.W_V(X))),

@@ -1,25 +1,25 @@
 """Lesson 02, heads and projections: `head_size` and `project_one_head`.
 
-The words of every kind below are in texts/<language>/check_02.json. The loop over heads is in
-`lesson02_loop`.
+The words of every kind below are in texts/<language>/check_02.json. `looped_multi_head`
+is in `loop`.
 """
 
 from collections.abc import Callable
 from math import ceil, sqrt
 
-import torch
 from torch import Tensor
 
 from . import comparing
 from .base import Exercise, Probe, random_tensors, register
 from .case import Case
+from .loop import loop_exercise
 from .trying import attempt
 
 # 02.head_size
 
 
 def head_size(d_model: int, num_heads: int) -> int:
-    if num_heads < 1 or d_model % num_heads:
+    if num_heads < 1 or d_model < num_heads or d_model % num_heads:
         raise ValueError(f"d_model = {d_model} cannot be split into num_heads = {num_heads}")
     return d_model // num_heads
 
@@ -76,8 +76,8 @@ size_exercise = register(
         run=_ask,
         make_probes=lambda: [
             *(_possible(*pair) for pair in ((60, 5), (512, 8), (7, 7), (97, 1))),
-            *(_impossible(*pair) for pair in ((512, 6), (6, 9), (64, 0), (64, -8))),
-            *(_words(*pair) for pair in ((512, 6), (6, 9), (64, 0))),
+            *(_impossible(*pair) for pair in ((512, 6), (4, 12), (64, 0), (64, -8))),
+            *(_words(*pair) for pair in ((512, 6), (4, 12), (64, 0))),
         ],
     )
 )
@@ -253,3 +253,8 @@ def deaf_to_a_feature(case: Case):
 
 
 project_exercise.facts += [deaf_to_a_feature]
+
+
+# 02.looped_multi_head
+
+register(loop_exercise)

@@ -43,7 +43,7 @@ def one_thread():
     try:
         yield
     finally:
-        pass
+        torch.set_num_threads(before)
 
 
 def attempt(exercise: Exercise, answer, probe: Probe, *, seed: int = 0, without: str = ""):

@@ -3,6 +3,7 @@
 from .budget import AttentionBudget
 from .encoder import EncoderExplorer
 from .multi_head import MultiHeadExplorer
+from .reshape import ReshapeLab
 from .saturation import SoftmaxSaturation
 from .shapes import ShapeExplorer
 
@@ -10,6 +11,7 @@ __all__ = [
     "AttentionBudget",
     "EncoderExplorer",
     "MultiHeadExplorer",
+    "ReshapeLab",
     "ShapeExplorer",
     "SoftmaxSaturation",
 ]

@@ -69,8 +69,8 @@ class MultiHeadExplorer(HeadWidthExplorer):
         self.maps = AttentionView()
         self._facts = ipywidgets.HTML()
         return [
-            row(self._sentence, self._mask, self._seed, self._temperature),
-            *self._build_widths(),
+            row(self._sentence, self._mask, self._seed),
+            *self._build_widths(self._temperature),
             self.shapes,
             self.maps,
             self._facts,

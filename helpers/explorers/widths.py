@@ -26,8 +26,8 @@ class HeadWidthExplorer(Explorer):
     H = traitlets.Int(8)
     T = traitlets.Int(10)
 
-    def _build_widths(self) -> list[ipywidgets.Widget]:
-        """The row of controls and the note with its buttons."""
+    def _build_widths(self, *more: ipywidgets.Widget) -> list[ipywidgets.Widget]:
+        """The controls, `more` of them beside T, and the note with its buttons."""
         tx = "explorer.widths"
         # Their values come with the first _show_widths(), before anything is on the page.
         self._d_model = ipywidgets.SelectionSlider(
@@ -52,7 +52,9 @@ class HeadWidthExplorer(Explorer):
             axis(self._H, "H"),
             axis(self._typed_H, "H"),
             axis(self._T, "T"),
+            *more,
         )
+        controls.add_class("mha-widths")
         return [controls, row(self._note, *self._fixes)]
 
     def _use_legal_heads(self, button) -> None:

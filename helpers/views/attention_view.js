@@ -64,13 +64,22 @@ export function gridOf(count, width, fixedColumns) {
     while (columns > 1 && width / columns - pad(0) < SMALLEST) columns = Math.ceil(columns / 2);
   } else {
     for (let c = 2; c <= count; c++) {
-      const gain = sideFor(c) - sideFor(columns);
-      if (gain > 0 || (gain === 0 && count % c === 0)) columns = c; // full rows look better
+      const side = sideFor(c), best = sideFor(columns);
+      const fuller = count % c === 0 && (side === best || count % columns > 0);
+      // Full rows look better: they may cost an eighth of the side.
+      if (side > best || (fuller && side >= best * 0.875)) columns = c;
     }
   }
   const side = Math.max(sideFor(columns), SMALLEST), rows = Math.ceil(count / columns);
   const left = BOX - rows * (side + title(side));
   return { columns, side, gap: Math.max(0, Math.min(14, left / Math.max(1, rows - 1))) };
+}
+
+// What a small map has room for: "head 12" -> "12", and under 42 px "L2-H12" -> "H12" as well,
+// but for the first of its row.
+export function shortName(name, side, isFirst) {
+  const short = side < 60 ? name.replace(/^.*\s(?=\d+$)/, "") : name;
+  return side < 42 && !isFirst ? short.replace(/^L\d+-(?=H\d+$)/, "") : short;
 }
 
 const within = (i, count) => Math.max(0, Math.min(count - 1, i));
@@ -319,7 +328,6 @@ class AttentionView {
       button.setAttribute("aria-label", frame.alts[h]);
       button.title = frame.names[h];
       swatch.style.background = frame.colours[h];
-      name.dataset.short = frame.names[h].replace(/^.*\s(?=\d+$)/, ""); // "head 12" -> "12"
       write(name, frame.names[h]);
       if (this.paintHead(canvas, h)) hatched = true;
     });
@@ -366,7 +374,11 @@ class AttentionView {
     this.columns = columns;
     grid.classList.toggle("mha-dense", side < 60);
     this.smooth(grid, side);
-    [...grid.children].forEach((head, h) => head.setAttribute("aria-pressed", h === this.selected));
+    [...grid.children].forEach((head, h) => {
+      head.setAttribute("aria-pressed", h === this.selected);
+      const name = head.firstChild.lastChild;
+      name.dataset.short = shortName(this.frame.names[h], side, h % columns === 0);
+    });
   }
 
   paintLarge() {

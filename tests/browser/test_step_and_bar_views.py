@@ -199,6 +199,16 @@ def test_c05_c23_changing_and_clearing_keeps_the_height(notebook, shapes):
     assert shapes.bounding_box()["height"] == height
 
 
+def test_c23_choosing_another_step_moves_nothing_below(notebook, shapes):
+    notebook.page.set_viewport_size({"width": 900, "height": 1000})
+    heights = set()
+    for name in ("X", "Q", "Q_heads", "weights", "concat", "output"):
+        step(shapes, name).click()
+        expect(shapes.locator(SHOWN)).to_have_attribute("data-sentence", name)
+        heights.add(shapes.bounding_box()["height"])
+    assert len(heights) == 1
+
+
 @pytest.mark.parametrize("width", [1400, 1024, 640])
 def test_c31_steps_stand_in_even_rows_and_nothing_sticks_out(notebook, shapes, width):
     notebook.page.set_viewport_size({"width": width, "height": 1000})

@@ -1,4 +1,4 @@
-"""Lesson 02, the loop over heads: `looped_multi_head`.
+"""The loop over heads, exercise `looped_multi_head` of lesson 02, which registers it.
 
 The words of the kinds below are in texts/<language>/check_02.json, those of wrong attention
 weights in check_01.json. W_O is random, never the identity, and there are at least two heads,
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from .base import Exercise, Probe, random_tensors, register
+from .base import Exercise, Probe, random_tensors
 from .case import Case
 from .weights import (
     WRONG_WEIGHTS,
@@ -60,27 +60,25 @@ def _loop_probe(seed, T, H, d_k, mask=None, condition: str = "", rows: int = 0) 
     return Probe(inputs, {"T": T, "d_model": d_model, "H": H, "d_k": d_k}, condition)
 
 
-loop_exercise = register(
-    Exercise(
-        id="02.looped_multi_head",
-        call="looped_multi_head(X, W_Q, W_K, W_V, W_O, mask=None)",
-        axes=("T", "d_model"),
-        reference=looped,
-        make_probes=lambda: [
-            _loop_probe(1, 5, 2, 3),
-            _loop_probe(2, 7, 4, 2),
-            _loop_probe(3, 5, 2, 3, irregular_mask()),
-            _loop_probe(4, 4, 3, 2, causal_mask(4)),
-        ],
-        make_easier=lambda: [
-            # Heads that are not side by side do not fit W_O and raise. A W_O of d_k rows
-            # takes what is d_k wide, and so shows what was done with them.
-            _loop_probe(5, 5, 2, 3, rows=3),
-            _loop_probe(6, 4, 2, 4, condition="T = d_k"),
-            _loop_probe(7, 5, 1, 6, condition="H = 1"),
-        ],
-        first_of_tuple=True,
-    )
+loop_exercise = Exercise(
+    id="02.looped_multi_head",
+    call="looped_multi_head(X, W_Q, W_K, W_V, W_O, mask=None)",
+    axes=("T", "d_model"),
+    reference=looped,
+    make_probes=lambda: [
+        _loop_probe(1, 5, 2, 3),
+        _loop_probe(2, 7, 4, 2),
+        _loop_probe(3, 5, 2, 3, irregular_mask()),
+        _loop_probe(4, 4, 3, 2, causal_mask(4)),
+    ],
+    make_easier=lambda: [
+        # Heads that are not side by side do not fit W_O and raise. A W_O of d_k rows
+        # takes what is d_k wide, and so shows what was done with them.
+        _loop_probe(5, 5, 2, 3, rows=3),
+        _loop_probe(6, 4, 2, 4, condition="T = d_k"),
+        _loop_probe(7, 5, 1, 6, condition="H = 1"),
+    ],
+    first_of_tuple=True,
 )
 
 
