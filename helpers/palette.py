@@ -24,6 +24,13 @@ HEAD_COLOURS = (
     "#b5a900",
 )
 
+DARK_PAGES = (  # how JupyterLab, VS Code and Colab say that the page is dark
+    '[data-jp-theme-light="false"]',
+    "body.vscode-dark",
+    "body.vscode-high-contrast:not(.vscode-high-contrast-light)",
+    "html[theme=dark]",
+)
+
 WEIGHT_MAP = "viridis"
 
 
@@ -40,5 +47,5 @@ def axis_css() -> str:
         lines = (f"--axis-{names[a]}:{c[page]}" for a, c in AXIS_COLOURS.items())
         return f"{selector}{{{';'.join(lines)}}}"
 
-    dark = '[data-jp-theme-light="false"] .mha,body.vscode-dark .mha,body.vscode-high-contrast .mha'
+    dark = ",".join(f"{page} .mha" for page in DARK_PAGES)
     return f"{block('.mha', 0)}\n{block(dark, 1)}\n"

@@ -2,6 +2,7 @@
 
 from .budget import AttentionBudget
 from .encoder import EncoderExplorer
+from .masks import MaskExplorer
 from .multi_head import MultiHeadExplorer
 from .reshape import ReshapeLab
 from .saturation import SoftmaxSaturation
@@ -10,6 +11,7 @@ from .shapes import ShapeExplorer
 __all__ = [
     "AttentionBudget",
     "EncoderExplorer",
+    "MaskExplorer",
     "MultiHeadExplorer",
     "ReshapeLab",
     "ShapeExplorer",

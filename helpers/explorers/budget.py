@@ -61,7 +61,8 @@ class AttentionBudget(Explorer):
     def _still(self):
         from ..figures import bar_figure
 
-        return bar_figure(self.tokens, {t("explorer.budget.weight"): self.weights.tolist()})
+        title = t("explorer.budget.title", query="bank")
+        return bar_figure(self.tokens, {title: self.weights.tolist()}, title)
 
     def _summary(self) -> str:
         return f"AttentionBudget: {self.message}"

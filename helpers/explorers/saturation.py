@@ -98,7 +98,7 @@ class SoftmaxSaturation(Explorer):
     def _still(self):
         from ..figures import bar_figure
 
-        return bar_figure(self._labels, self._series)
+        return bar_figure(self._labels, self._series, t("explorer.saturation.title"))
 
     def _summary(self) -> str:
         return f"SoftmaxSaturation: {self.message}"

@@ -46,7 +46,8 @@ def draw_steps(page: Page, y: float, steps: Sequence[ShapeStep], batch: bool = F
     note = "" if batch else batch_text(steps)
     shown = list(steps) if batch else [without_batch(step) for step in steps]
     room = page.width - 2 * EDGE
-    fit = max(1, int((room + ARROW) // (NARROWEST + ARROW)))
+    longest = max((12 + 6.2 * len(as_tuple(step.strides)) for step in shown), default=0)
+    fit = max(1, int((room + ARROW) // (max(NARROWEST, longest) + ARROW)))
     columns = ceil(len(shown) / ceil(len(shown) / fit)) if shown else 1
     width = (room + ARROW) / columns - ARROW
     for i, step in enumerate(shown):

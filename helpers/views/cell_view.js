@@ -214,34 +214,31 @@ function render({ model, el }) {
     }
   }
 
-  function paintStrip(one, panel, words) {
-    const { strip } = one;
+  // Scores have no strip; an unseen one keeps its place, so that nothing below moves.
+  function paintStrip({ strip }, panel, words) {
+    const none = panel.strip === null;
+    const blank = { memory: [...Array(panel.count).keys()], words: "\u00a0" };
+    const { memory: stored, reading, jumps, words: jumpWords } = panel.strip || blank;
     strip.replaceChildren();
-    make("div", "route", strip).textContent = panel.route;
-    if (!panel.strip) {
-      const empty = make("div", "quiet", strip);
-      empty.textContent = words.no_strip;
-      strip.style.minHeight = `${one.stripHeight || 0}px`;
-      return;
-    }
-    const line = (label, numbers, className, jumps) => {
-      const name = make("span", "what", strip);
-      name.textContent = label;
+    strip.classList.toggle("none", none);
+    const route = make("div", "route", strip);
+    route.textContent = panel.route;
+    if (none) make("span", "quiet", route).textContent = words.no_strip;
+    const line = (label, numbers, className, breaks) => {
+      make("span", "what", strip).textContent = label;
       const list = make("div", `numbers ${className}`, strip);
       numbers.forEach((number, i) => {
         const node = make("span", "number", list);
-        node.dataset.key = number;
         const box = make("b", "", node);
         box.textContent = number;
         paintHead(box, headOf(number, panel));
-        if (jumps) node.dataset.jump = Boolean(jumps[i]);
+        if (!none) node.dataset.key = number;
+        if (breaks) node.dataset.jump = Boolean(breaks[i]);
         else make("small", "", node).textContent = i;
       });
     };
-    line(words.in_memory, panel.strip.memory, "in-memory");
-    line(`${words.reading}: ${panel.strip.words}`, panel.strip.reading, "reading", panel.strip.jumps);
-    strip.style.minHeight = "";
-    one.stripHeight = strip.getBoundingClientRect().height;
+    line(words.in_memory, stored, "in-memory");
+    line(`${words.reading}: ${jumpWords}`, reading || stored, "reading", jumps || []);
   }
 
   function paintPanel(one, panel, frame) {
@@ -261,6 +258,14 @@ function render({ model, el }) {
     one.left.textContent = panel.left_out || "\u00a0";
     writeStack(one.rule, panel.rules, frame.at);
     paintStrip(one, panel, frame.words);
+  }
+
+  // Two tensors stand side by side where both fit with their narrowest cells, at every step.
+  function makeRoom({ d_model: features }, heads) {
+    const gap = heads > 6 ? 6 : 12;
+    const least = 98 + features * 24 + (heads - 1) * (gap + 3);
+    panels.style.setProperty("--gap", `${gap}px`);
+    panels.style.setProperty("--least", `${Math.max(255, least)}px`);
   }
 
   // --- all of them --------------------------------------------------------------------------
@@ -285,6 +290,7 @@ function render({ model, el }) {
       const now = JSON.stringify([frame.heads.length, frame.panels[0].d_model, frame.panels[0].rows]);
       sizes = now;
       while (built.length < frame.panels.length) built.push(makePanel(panels, strips));
+      makeRoom(frame.panels[0], frame.heads.length);
       paintLegend(frame);
       frame.panels.forEach((panel, i) => paintPanel(built[i], panel, frame));
       writeStack(said, frame.sentences, frame.at);

@@ -1,7 +1,7 @@
 """Tensors cell by cell: which number stands where, in the tensor and in memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import anywidget
@@ -125,14 +125,8 @@ class CellView(anywidget.AnyWidget):
                 }
                 for cell in table.cells
             ],
-            "strip": None
-            if strip is None
-            else {
-                "memory": strip.memory,
-                "reading": strip.reading,
-                "jumps": strip.jumps,
-                "words": strip.words,
-            },
+            "strip": asdict(strip) if strip else None,
+            "count": panel.sizes["T"] * panel.sizes["d_model"],
             "d_model": panel.sizes["d_model"],
             "d_k": panel.sizes["d_k"],
         }

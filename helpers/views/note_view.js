@@ -25,8 +25,11 @@ function nameSliders(explorer) {
 function render({ model, el }) {
   const note = document.createElement("div");
   note.setAttribute("role", "status");
+  const lost = document.createElement("div"); // shown by the stylesheet, in the note's place
+  lost.className = "mha-note-lost";
+  lost.textContent = model.get("lost");
   el.classList.add("mha", "mha-note");
-  el.append(note);
+  el.append(note, lost);
 
   const show = () => {
     note.textContent = model.get("text");

@@ -6,6 +6,7 @@ import anywidget
 import traitlets
 
 from ..palette import axis_css
+from ..texts import t
 
 _here = Path(__file__).parent
 
@@ -14,7 +15,8 @@ class NoteView(anywidget.AnyWidget):
     """Shows `text` as text. `kind` is "note" (calm), "problem" (nothing can be drawn) or "".
 
     Its stylesheet dresses the explorer around it, and its script gives the explorer's
-    sliders the spoken names that ipywidgets leaves out.
+    sliders the spoken names that ipywidgets leaves out. When the kernel has been restarted,
+    `lost` stands in the note's place.
     """
 
     _esm = _here / "note_view.js"
@@ -22,6 +24,11 @@ class NoteView(anywidget.AnyWidget):
 
     text = traitlets.Unicode("").tag(sync=True)
     kind = traitlets.Enum(["", "note", "problem"], default_value="").tag(sync=True)
+    lost = traitlets.Unicode().tag(sync=True)
+
+    @traitlets.default("lost")
+    def _lost_in_words(self):
+        return t("view.page.lost")
 
     def say(self, text: str, kind: str = "note") -> None:
         with self.hold_sync():

@@ -2,7 +2,7 @@
 // Words and numbers come ready from Python; here they become text nodes, never HTML.
 
 const AXES = ["B", "T", "H", "d_k", "d_model"];
-const CARD = 102; // px: the narrowest card that holds (8, 9, 64) in Spanish and in English
+const CARD = 102; // px: the narrowest card, wide enough for every operation in both languages
 const ARROW = 20; // px: an arrow and the space around it
 
 function make(tag, className, parent) {
@@ -169,7 +169,10 @@ function render({ model, el }) {
   function arrange() {
     const width = list.clientWidth;
     if (!width || !cards.length) return;
-    const fit = Math.max(1, Math.floor((width + ARROW) / (CARD + ARROW)));
+    const shape = Math.max(...cards.map(({ parts }) => parts[3].textContent.length));
+    const strides = Math.max(...cards.map(({ parts }) => parts[4].textContent.length));
+    const card = Math.max(CARD, 12 + 7.6 * shape, 12 + 6.5 * strides); // px per character
+    const fit = Math.max(1, Math.floor((width + ARROW) / (card + ARROW)));
     columns = Math.ceil(cards.length / Math.ceil(cards.length / fit));
     list.style.setProperty("--columns", columns);
     cards.forEach(({ item }, i) => item.classList.toggle("first", i % columns === 0));

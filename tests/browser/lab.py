@@ -1,6 +1,8 @@
 """A JupyterLab page as a reader uses it: menus, keys, mouse; and waits instead of sleeps."""
 
+import ast
 import base64
+import json
 import os
 from pathlib import Path
 
@@ -116,6 +118,14 @@ class LabPage:
         self.page.evaluate(lab_scripts.CATCH_UP)
         self.page.wait_for_function(lab_scripts.KERNEL_READY, timeout=RUN_SECONDS * 1000)
 
+    def ask(self, expression: str):
+        """What a Python expression is worth in the notebook's kernel; must be JSON's kind.
+
+        Everything the page sent before has been dealt with when the answer comes.
+        """
+        asked = f"__import__('json').dumps({expression})"
+        return json.loads(ast.literal_eval(self.page.evaluate(lab_scripts.ASK, asked)))
+
     def cell(self, which: int | str) -> Locator:
         """A cell by its id or its index from 0."""
         if isinstance(which, str):
@@ -181,6 +191,11 @@ class LabPage:
             "theme => document.body.dataset.jpThemeName === theme", arg=theme
         )
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+    def worst_contrast(self, of: Locator) -> tuple[float, str, int]:
+        """The lowest contrast among the texts in `of`, that text, and how many there are."""
+        ratio, text, count = of.evaluate(lab_scripts.CONTRAST)
+        return ratio, text, count
 
     def close_side_panel(self):
         """Close the file list, as a reader does who wants the whole width for the lesson."""

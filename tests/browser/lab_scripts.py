@@ -56,6 +56,52 @@ KERNEL_READY = """
     && kernel?.connectionStatus === "connected" && kernel.status === "idle";
 }
 """
+# What an expression is worth in the kernel, its text as Python would print it.
+ASK = """
+async expression => {
+  const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  const request = { code: "", silent: true, user_expressions: { asked: expression } };
+  const { content } = await kernel.requestExecute(request).done;
+  const { status, data, ename, evalue } = content.user_expressions.asked;
+  if (status !== "ok") throw new Error(`${ename}: ${evalue}`);
+  return data["text/plain"];
+}
+"""
+# The lowest contrast of any text that shows, each against what lies behind it, and which text
+# that was, and how many there are. A canvas mixes half-transparent colours as the screen does.
+CONTRAST = """
+root => {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const lay = colour => { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); };
+  const seen = () => {
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map(v => v / 255)
+      .map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  let worst = [99, "no text at all"], count = 0;
+  const measure = (text, owner) => {
+    if (!text || !owner.checkVisibility({ visibilityProperty: true })) return;
+    const behind = [];
+    for (let node = owner; node; node = node.parentElement) behind.unshift(node);
+    lay("#fff");
+    for (const node of behind) lay(getComputedStyle(node).backgroundColor);
+    const paper = seen();
+    lay(getComputedStyle(owner).color);
+    const [low, high] = [paper, seen()].sort((a, b) => a - b);
+    const ratio = (high + 0.05) / (low + 0.05);
+    count += 1;
+    if (ratio < worst[0]) worst = [ratio, text];
+  };
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode())
+    measure(walker.currentNode.textContent.trim(), walker.currentNode.parentElement);
+  for (const field of root.querySelectorAll("input[type=text], input[type=number], select"))
+    measure(field.value, field);
+  return [...worst, count];
+}
+"""
 # The kernel answers in order: with the second answer, every change made before the first
 # question has been dealt with, and what the page held back until then has been sent too.
 CATCH_UP = """

@@ -1,0 +1,125 @@
+"""A mask, live: its cells as 1 and 0, its axes beside those of the scores, one row three ways."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+from ..palette import axis_css
+from ..texts import t, texts_under
+
+_here = Path(__file__).parent
+
+AXES = ("B", "H", "T", "T")  # of the scores (B, H, T_query, T_key)
+
+
+def repeats(scores: Sequence[int], mask: Sequence[int] | None) -> list[int | None]:
+    """How often PyTorch repeats the mask along each axis of the scores; None where it has it.
+
+    Axes are lined up from the end: (2, 3, 5, 5) and (2, 1, 1, 5) -> [None, 3, 5, None].
+    """
+    shape = [] if mask is None else list(mask)
+    padded = [0] * (len(scores) - len(shape)) + shape  # 0: the mask has no such axis
+    return [None if own == size else size for own, size in zip(padded, scores, strict=True)]
+
+
+class MaskView(anywidget.AnyWidget):
+    """The mask of one sequence as a grid of 1 and 0, with a legend in words.
+
+    `frame` holds everything that is drawn; `pointed` is the cell [query, key] that is read
+    out, [] for none. Its row is also the one shown three ways.
+    """
+
+    _esm = _here / "mask_view.js"
+    _css = axis_css() + (_here / "mask_view.css").read_text(encoding="utf-8")
+
+    frame = traitlets.Dict().tag(sync=True)
+    pointed = traitlets.List().tag(sync=True)
+
+    @traitlets.default("frame")
+    def _no_frame(self):
+        return {"allowed": [], "reason": ""}
+
+    @traitlets.validate("pointed")
+    def _existing_cell(self, proposal) -> list[int]:
+        # Not an error: the page may point at a cell of the picture that was just replaced.
+        cell = [int(i) for i in proposal.value]
+        T = len(self.frame["allowed"])
+        return cell if len(cell) == 2 and all(0 <= i < T for i in cell) else []
+
+    def show(
+        self,
+        allowed: Sequence[Sequence[bool]],
+        tokens: Sequence[str],
+        *,
+        title: str,
+        sentences: Sequence[Sequence[str]],
+        sums: Sequence[float],
+        scores_shape: Sequence[int],
+        mask_shape: Sequence[int] | None,
+        ways: Sequence[dict[str, Sequence[float]]],
+        captions: Sequence[str],
+        remarks: Sequence[str],
+    ) -> None:
+        """Show one sequence's mask.
+
+        `allowed` (T, T), True = may look; `sentences` (T, T), what is read out at each cell;
+        `sums` (T,), the row sums of the weights; `ways` per query: name -> that row of weights,
+        with a caption and a remark for each query. Raises ValueError when a T differs.
+        """
+        T = len(tokens)
+        for name, value in {
+            "allowed": allowed, "sentences": sentences, "sums": sums, "ways": ways,
+            "captions": captions, "remarks": remarks,
+        }.items():  # fmt: skip
+            if len(value) != T:
+                raise ValueError(t("explorer_masks.error", name=name, count=len(value), T=T))
+        self.frame = {
+            "words": texts_under("explorer_masks.view"),
+            "title": title,
+            "tokens": [str(token) for token in tokens],
+            "allowed": [[int(cell) for cell in row] for row in allowed],
+            "empty": [q for q, row in enumerate(allowed) if not any(row)],
+            "sentences": [list(row) for row in sentences],
+            "sums": [f"{total:.2f}" for total in sums],
+            "axes": self._axes(scores_shape, mask_shape),
+            "ways": [[[name, [_two(w) for w in row]] for name, row in way.items()] for way in ways],
+            "captions": list(captions),
+            "remarks": list(remarks),
+            "reason": "",
+        }
+        self.pointed = self.pointed  # validated again, now by the new picture
+
+    @staticmethod
+    def _axes(scores: Sequence[int], mask: Sequence[int] | None) -> list[list[str]]:
+        """Per axis of the scores: its symbol, its size, the mask's size there, the repetition."""
+        own = [""] * (len(scores) - len(mask or ())) + [str(size) for size in mask or ()]
+        times = ["" if n is None else f"×{n}" for n in repeats(scores, mask)]
+        return [
+            [axis, str(size), there, often if mask else ""]
+            for axis, size, there, often in zip(AXES, scores, own, times, strict=True)
+        ]
+
+    def clear(self, reason: str) -> None:
+        """Take the picture away and show the reason in its place, at the same height."""
+        self.frame = {"allowed": [], "reason": reason}
+        self.pointed = []
+
+    def row(self) -> int | None:
+        """The query whose row is shown three ways: the one pointed at, or one with no keys."""
+        if not self.frame["allowed"]:
+            return None
+        return self.pointed[0] if self.pointed else next(iter(self.frame["empty"]), 0)
+
+    def readout(self) -> str:
+        """The sentence of the cell pointed at, "" for none."""
+        if not self.pointed:
+            return ""
+        query, key = self.pointed
+        return self.frame["sentences"][query][key]
+
+
+def _two(weight: float) -> str:
+    return "NaN" if math.isnan(weight) else f"{weight:.2f}"
