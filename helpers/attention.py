@@ -69,7 +69,15 @@ def head_width(d_model: int, num_heads: int) -> int:
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Give each head its own d_k features of every token: (B, T, d_model) -> (B, H, T, d_k)."""
+    """Give each head its own d_k features of every token: (B, T, d_model) -> (B, H, T, d_k).
+
+    Raises ValueError for another number of axes, `ImpossibleHeadsError` for an impossible H.
+    """
+    if x.dim() != 3:
+        raise ValueError(
+            f"x of shape {tuple(x.shape)}: (B, T, d_model) is needed. For one sequence alone "
+            f"of shape (T, d_model), write x[None]."
+        )
     B, T, d_model = x.shape
     d_k = head_width(d_model, num_heads)
     return x.view(B, T, num_heads, d_k).transpose(1, 2)
@@ -241,11 +249,12 @@ class MultiHeadAttention(nn.Module):
         0 removes it (Voita et al. 2019, arXiv:1905.09418, section 5).
         `temperature` divides the scores: above 1 the weights get flatter, below 1 sharper.
         """
-        B, T, d_model = X.shape
         H, d_k = self.num_heads, self.d_k
         Q, K, V = self.W_Q(X), self.W_K(X), self.W_V(X)
         Q_heads, K_heads, V_heads = (split_heads(x, H) for x in (Q, K, V))
-        scores = attention_scores(Q_heads, K_heads) / temperature
+        scores = attention_scores(Q_heads, K_heads)
+        if temperature != 1:  # no copy of all scores for nothing
+            scores = scores / temperature
         weights = attention_weights(scores, mask)
         heads = weights @ V_heads
         if gates is not None:
@@ -260,7 +269,7 @@ class MultiHeadAttention(nn.Module):
             Q=Q,
             K=K,
             V=V,
-            Q_view=Q.view(B, T, H, d_k),
+            Q_view=Q.view(*X.shape[:2], H, d_k),
             Q_heads=Q_heads,
             K_heads=K_heads,
             V_heads=V_heads,

@@ -11,9 +11,17 @@ from helpers.attention import ImpossibleHeadsError
 from helpers.explorers import (
     AttentionBudget,
     EncoderExplorer,
+    HeadGates,
+    HeadRoles,
+    LiveGates,
+    MaskExplorer,
     MultiHeadExplorer,
+    Playground,
+    RelationBoard,
+    ReshapeLab,
     ShapeExplorer,
     SoftmaxSaturation,
+    TrainingRuns,
 )
 from helpers.lesson import set_language
 
@@ -29,8 +37,38 @@ MOVES = {
         ("key", "river"), ("sentence", "Gracias 漢字 😀"), ("sentence", ""), ("layer", 7),
         ("layer", 1), ("sentence", "the cat sat"), ("hide_special", False),
     ],
+    Playground: [("same_sentence", False), ("same_sentence", True)],
     ShapeExplorer: [("H", 4), ("d_model", 97), ("T", 1), ("H", 3), ("d_model", 6), ("T", 200)],
+    MaskExplorer: [
+        ("mask", "padding"), ("sequence", 1), ("length_1", 2), ("length_2", 6), ("side", "left"),
+        ("empty", 3), ("mask", "none"), ("mask", "both"), ("empty", 7), ("empty", 0),
+    ],
     AttentionBudget: [("river", 8.0), ("issued", -4.0)],
+    HeadGates: [
+        ("gates", [1.0, 0.0, 1.0, 0.5]), ("show", "change"), ("gates", [0.0] * 4), ("H", 8),
+        ("T", 1), ("d_model", 97), ("H", 97), ("d_model", 6), ("H", 4), ("gates", [1.0]),
+        ("H", 3), ("gates", [0.0, 2.0, 1.0]), ("gates", [0.0, 0.2, 1.0]), ("show", "no such"),
+        ("show", "values"), ("T", 200), ("T", 128), ("d_model", 768),
+    ],
+    ReshapeLab: [
+        ("H", 3), ("d_model", 7), ("T", 1), ("step", "scores"), ("d_model", 12), ("T", 8),
+        ("H", 5), ("H", 4), ("route", "split"), ("step", "merge"), ("map_sizes", "present"),
+        ("route", "merge"), ("step", "no such step"), ("step", "linear"), ("T", 9), ("T", 2),
+    ],
+    TrainingRuns: [("seeds", 2), ("steps", 100), ("steps", 5), ("seeds", 9), ("seeds", 1)],
+    HeadRoles: [
+        ("measure", "entropy"), ("layer", 2), ("head", 9), ("head", 13), ("head", 12),
+        ("measure", "no such"), ("measure", "rare"),
+    ],
+    RelationBoard: [
+        ("relation", "det"), ("direction", "head_to_dependent"), ("relation", "dep"),
+        ("relation", "iobj"), ("direction", "up"), ("direction", "dependent_to_head"),
+        ("path", "no such file.conllu"), ("path", ""),
+    ],
+    LiveGates: [
+        ("off", [[1, 3]]), ("first", "漢字 😀"), ("second", ""), ("second", "a b"),
+        ("off", [[7, 1]]), ("off", []),
+    ],
     SoftmaxSaturation: [("d_k", 1), ("seed", 3), ("d_k", 300), ("d_k", 256)],
 }  # fmt: skip
 

@@ -16,10 +16,13 @@ from . import comparing, errors
 from .base import Exercise, Probe
 from .case import Case, Finding, named, size_values, symbols
 from .trying import Outcome, attempt, gradients
+from .values import ValueExercise
 
 
 def diagnose(exercise: Exercise, answer) -> Finding:
     """The verdict on one answer. Only KeyboardInterrupt comes through."""
+    if isinstance(exercise, ValueExercise):
+        return exercise.finding(answer)
     form = _wrong_form(exercise, answer)
     if form:
         return Finding(form, values={"got": comparing.described(answer)})

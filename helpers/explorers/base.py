@@ -193,13 +193,21 @@ def axis(control: ipywidgets.Widget, name: str) -> ipywidgets.Widget:
 
 
 def slide_to(slider: ipywidgets.SelectionSlider, options: list, value) -> None:
-    """New options and value in one message, so that the slider never shows a third value."""
-    if list(slider.options) == options and slider.value == value:
-        return
-    with slider.hold_sync():
-        if list(slider.options) != options:
-            slider.options = options
-        slider.value = value
+    """New options and a value among them, so that the page's slider follows.
+
+    A message that changes labels and place together moves the slider before it is longer,
+    sends the cut place back as if the reader had moved there, and forgets the new labels
+    (ipywidgets 8.1). So they go one by one, and both places exist in both lists.
+    """
+    place, old_end = options.index(value), len(slider.options) - 1
+    if place <= old_end:
+        slider.index = place
+    if list(slider.options) != options:
+        with slider.hold_sync():
+            stays = slider.index
+            slider.options = options  # this alone would go to the first of them
+            slider.index = stays
+    slider.index = place
 
 
 def facts_html(facts: list[str]) -> str:

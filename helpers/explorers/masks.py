@@ -1,15 +1,19 @@
 """MaskExplorer: causal, padding, both, on a batch of two sequences of different lengths."""
 
+from functools import reduce
+from operator import and_
+
 import ipywidgets
 import torch
 import traitlets
 from torch import Tensor
 
 from .. import toy
+from ..masks import causal_mask, padding_mask, row_mask
 from ..texts import t
 from ..views.attention_view import AttentionView
 from ..views.mask_view import MaskView
-from .base import CannotDrawError, Explorer, axis, row, slide_to
+from .base import CannotDrawError, Explorer, axis, row
 from .widths import STYLE
 
 MASKS = ("none", "causal", "padding", "both")
@@ -19,20 +23,7 @@ WORDS = (
     ("Rivers", "flow", "down", "to", "the", "sea"),
 )
 PAD = "[PAD]"
-B, H, T, D_MODEL = len(WORDS), 2, len(WORDS[0]), 16
-
-
-def causal_mask(T: int) -> Tensor:
-    """(T_query, T_key), True = may look: at itself and at what comes before."""
-    return torch.ones(T, T, dtype=torch.bool).tril()
-
-
-def real_tokens(lengths: list[int], T: int, side: str = "right") -> Tensor:
-    """(B, T), True where a token is real; padding stands on the `side` of each sequence."""
-    places = torch.arange(T)
-    if side == "left":
-        places = places.flip(0)
-    return places < torch.tensor(lengths)[:, None]
+B, H, T, D_MODEL = 2, 3, 6, 12  # all different, so that a size names its axis
 
 
 class MaskExplorer(Explorer):
@@ -93,12 +84,16 @@ class MaskExplorer(Explorer):
         self.grid, self.maps = MaskView(), AttentionView(row_sums=True)
         self.maps.observe(self._head_chosen, names="selected")
         return [
-            row(self._mask, self._sequence, self._side, self._empty),
-            row(*(axis(slider, "T") for slider in self._lengths)),
+            row(self._mask, self._sequence, self._side),
+            row(*(axis(slider, "T") for slider in self._lengths), self._empty),
             self._note,
             self.grid,
             self.maps,
         ]
+
+    def _adjust(self, change) -> None:
+        if change.name == "empty" and 1 <= self.empty <= T:  # this is the row to look at
+            self.grid.pointed = [self.empty - 1, self.empty - 1]
 
     def _head_chosen(self, change) -> None:
         """Another head was enlarged in the view below: its rows are the ones made three ways."""
@@ -123,36 +118,27 @@ class MaskExplorer(Explorer):
                     t(f"{tx}.bad_number", name=name, value=value, low=low, high=high)
                 )
 
+    def _lengths_now(self) -> list[int]:
+        return [self.length_1, self.length_2]
+
     def _batch(self) -> list[list[str]]:
         """The tokens of both sequences, padded to T."""
-        real = real_tokens([self.length_1, self.length_2], T, self.side)
+        real = padding_mask(self._lengths_now(), T, self.side)[:, 0, 0].tolist()
         return [
-            [words.pop(0) if there else PAD for there in places.tolist()]
-            for words, places in zip(map(list, WORDS), real, strict=True)
+            [next(words) if there else PAD for there in places]
+            for words, places in zip(map(iter, WORDS), real, strict=True)
         ]
 
-    def _masks(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Causal (T, T), padding (B, 1, 1, T) and row (T, 1), all True where they are not used."""
-        real = real_tokens([self.length_1, self.length_2], T, self.side)
-        causal = causal_mask(T) if self.mask in ("causal", "both") else torch.ones(T, T).bool()
-        padding = real if self.mask in ("padding", "both") else torch.ones_like(real)
-        row = (torch.arange(T) != self.empty - 1)[:, None]
-        return causal, padding[:, None, None, :], row
-
-    def _mask_tensor(self) -> Tensor | None:
-        """The mask in the shape that it has by itself, None where nothing is masked."""
-        causal, padding, row = self._masks()
-        parts = []
-        if self.mask in ("causal", "both"):
-            parts.append(causal)
-        if self.mask in ("padding", "both"):
-            parts.append(padding)
+    def _parts(self) -> dict[str, Tensor]:
+        """The masks in use, each in the shape it has by itself."""
+        parts = {}
         if self.empty:
-            parts.append(row.expand(T, T))
-        mask = None
-        for part in parts:
-            mask = part if mask is None else mask & part
-        return mask
+            parts["emptied"] = row_mask(self.empty - 1, T)
+        if self.mask in ("causal", "both"):
+            parts["later"] = causal_mask(T)
+        if self.mask in ("padding", "both"):
+            parts["padding"] = padding_mask(self._lengths_now(), T, self.side)
+        return parts
 
     def _draw(self) -> None:
         self._forget()
@@ -161,10 +147,10 @@ class MaskExplorer(Explorer):
         self.tokens = batch[self.sequence - 1]
         self._show_controls(batch)
         X = torch.cat([toy.embed(tokens, D_MODEL, seed=0) for tokens in batch])
-        self.mask_tensor = self._mask_tensor()
-        everything = torch.ones(B, 1, T, T, dtype=torch.bool)
-        mask = everything if self.mask_tensor is None else everything & self.mask_tensor
-        self.allowed = mask[:, 0]
+        parts = self._parts()
+        self.mask_tensor = reduce(and_, parts.values()) if parts else None
+        everywhere = torch.ones(B, 1, T, T, dtype=torch.bool)
+        self.allowed = reduce(and_, parts.values(), everywhere)[:, 0]
         with torch.inference_mode():
             trace = toy.layer(D_MODEL, H, seed=0).trace(X, self.mask_tensor)
         self.weights, self._scores = trace.weights, trace.scores
@@ -177,64 +163,27 @@ class MaskExplorer(Explorer):
         for slider, length in zip(self._lengths, (self.length_1, self.length_2), strict=True):
             slider.value = length
         sequences = [(f"{n} · {' '.join(tokens)}", n) for n, tokens in enumerate(batch, start=1)]
-        slide_to(self._sequence, sequences, self.sequence)
+        offer(self._sequence, sequences, self.sequence)
         rows = [(f"{n} · {token}", n) for n, token in enumerate(self.tokens, start=1)]
-        slide_to(self._empty, [(t("explorer_masks.no_row"), 0), *rows], self.empty)
+        offer(self._empty, [(t("explorer_masks.no_row"), 0), *rows], self.empty)
 
     def _show_grid(self) -> None:
         tx, b, head = "explorer_masks", self.sequence - 1, self.maps.selected
-        allowed, titles = self.allowed[b], self._titles()
-        scores, weights = self._scores[b, head], self.weights[b, head]
+        scores, hidden = self._scores[b, head], ~self.allowed[b]
         self.ways = {
-            t(f"{tx}.ways.course"): weights,
-            t(f"{tx}.ways.infinity"): scores.masked_fill(~allowed, float("-inf")).softmax(-1),
-            t(f"{tx}.ways.big"): scores.masked_fill(~allowed, -1e9).softmax(-1),
+            t(f"{tx}.ways.course"): self.weights[b, head],
+            t(f"{tx}.ways.infinity"): scores.masked_fill(hidden, float("-inf")).softmax(-1),
+            t(f"{tx}.ways.big"): scores.masked_fill(hidden, -1e9).softmax(-1),
         }
-        captions = [t(f"{tx}.caption", query=title, head=head + 1) for title in titles]
-        remarks = [
-            t(f"{tx}.remarks.{'some' if any_key else 'none'}", flat=f"{1 / T:.2f}", T=T)
-            for any_key in allowed.any(-1).tolist()
-        ]
         self.grid.show(
-            allowed.tolist(),
             self.tokens,
             title=t(f"{tx}.title", sequence=self.sequence),
-            sentences=self._sentences(titles, weights, head),
-            sums=weights.sum(-1).tolist(),
-            scores_shape=self.weights.shape,
+            hidden={why: (~part).expand(B, 1, T, T)[b, 0] for why, part in self._parts().items()},
+            ways=self.ways,
+            head=head,
+            scores_shape=self._scores.shape,
             mask_shape=None if self.mask_tensor is None else self.mask_tensor.shape,
-            ways=[{name: way[q].tolist() for name, way in self.ways.items()} for q in range(T)],
-            captions=captions,
-            remarks=remarks,
         )
-
-    # Words ------------------------------------------------------------------------------
-
-    def _titles(self) -> list[str]:
-        """Tokens as they are spoken of: those that occur again carry their place, from 1."""
-        return [
-            f"{token} ({place})" if self.tokens.count(token) > 1 else token
-            for place, token in enumerate(self.tokens, start=1)
-        ]
-
-    def _sentences(self, titles: list[str], weights: Tensor, head: int) -> list[list[str]]:
-        causal, padding, row = self._masks()
-        b = self.sequence - 1
-
-        def sentence(q: int, k: int) -> str:
-            if not row[q]:
-                why = "emptied"
-            else:
-                later, padded = not causal[q, k], not padding[b, 0, 0, k]
-                why = {(0, 0): "seen", (1, 0): "later", (0, 1): "padding", (1, 1): "both"}[
-                    (int(later), int(padded))
-                ]
-            return t(
-                f"explorer_masks.cells.{why}", query=titles[q], key=titles[k],
-                weight=f"{weights[q, k]:.2f}", head=head + 1,
-            )  # fmt: skip
-
-        return [[sentence(q, k) for k in range(T)] for q in range(T)]
 
     def _reading(self) -> str:
         """What the mask does to the sequence shown, and which rows have nothing to look at."""
@@ -252,8 +201,8 @@ class MaskExplorer(Explorer):
                 said.append(t(f"{tx}.leak", share=f"{100 * share:.0f}"))
         nothing = (~self.allowed[b].any(-1)).nonzero().flatten().tolist()
         if nothing:
-            titles = self._titles()
-            said.append(t(f"{tx}.nothing", rows=", ".join(titles[q] for q in nothing)))
+            rows = ", ".join(f"{self.tokens[q]} ({q + 1})" for q in nothing)
+            said.append(t(f"{tx}.nothing", rows=rows))
         return " ".join(said)
 
     # When nothing can be drawn, and for the page without a kernel -------------------------
@@ -288,3 +237,11 @@ class MaskExplorer(Explorer):
             scores=tuple(self.weights.shape),
             reading=self.message,
         )
+
+
+def offer(dropdown: ipywidgets.Dropdown, options: list[tuple], value) -> None:
+    """New labels and a value in one message: by itself, a dropdown falls to its first option."""
+    with dropdown.hold_sync():
+        if list(dropdown.options) != options:
+            dropdown.options = options
+        dropdown.value = value

@@ -68,6 +68,7 @@ class MultiHeadExplorer(HeadWidthExplorer):
         self.shapes = ShapeTraceView()
         self.maps = AttentionView()
         self._facts = ipywidgets.HTML()
+        self._facts.add_class("mha-facts-box")
         return [
             row(self._sentence, self._mask, self._seed),
             *self._build_widths(self._temperature),

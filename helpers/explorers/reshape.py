@@ -31,20 +31,20 @@ class ReshapeLab(HeadWidthExplorer):
     """Numbered cells on the right route and on a wrong one, step by step; dependency maps below.
 
     State: `T` (1 to 8), `d_model` (1 to 12), `H`; `route`, the wrong route: "both" turns wrong,
-    wrong "split" only, wrong "merge" only; `step`, one of `helpers.routes.STEPS`; `maps`:
-    "lesson" (T 16, H 4) or "present" (the sizes of the cells).
+    wrong "split" only, wrong "merge" only; `step`, one of `helpers.routes.STEPS`;
+    `map_sizes`: "lesson" (T 16, H 4) or "present" (the sizes of the cells).
     What it shows: `right` and `wrong` (step -> Stop), None where nothing can be drawn; `differ`,
     how many cells differ at this step, None where shapes do; `dependency`, name -> (T, T) bool.
     """
 
-    STATE = ("T", "d_model", "H", "route", "step", "maps")
+    STATE = ("T", "d_model", "H", "route", "step", "map_sizes")
 
     T = traitlets.Int(4)
     d_model = traitlets.Int(6)
     H = traitlets.Int(2)
     route = traitlets.Unicode("both")
     step = traitlets.Unicode("transpose")
-    maps = traitlets.Unicode("lesson")
+    map_sizes = traitlets.Unicode("lesson")
 
     right: dict[str, Stop] | None = None
     wrong: dict[str, Stop] | None = None
@@ -58,7 +58,7 @@ class ReshapeLab(HeadWidthExplorer):
         self._T.max = MOST_TOKENS
         self._route = self._dropdown("route", [(t(f"{TX}.routes.{r}"), r) for r in ROUTES])
         self._maps = self._dropdown(
-            "maps", [(t(f"{TX}.maps.lesson"), "lesson"), (t(f"{TX}.maps.present"), "present")]
+            "map_sizes", [(t(f"{TX}.maps.{sizes}"), sizes) for sizes in ("lesson", "present")]
         )
         self._step = ipywidgets.SelectionSlider(
             description=t(f"{TX}.step"),
@@ -109,9 +109,9 @@ class ReshapeLab(HeadWidthExplorer):
         if self.route not in ROUTES:
             known = ", ".join(ROUTES)
             raise CannotDrawError(t(f"{TX}.unknown_route", route=self.route, known=known))
-        if self.maps not in ("lesson", "present"):
+        if self.map_sizes not in ("lesson", "present"):
             raise CannotDrawError(
-                t(f"{TX}.unknown_maps", maps=self.maps, known="lesson, present")
+                t(f"{TX}.unknown_maps", maps=self.map_sizes, known="lesson, present")
             )  # fmt: skip
 
     def _show_controls(self) -> None:
@@ -124,7 +124,11 @@ class ReshapeLab(HeadWidthExplorer):
             slide_to(self._H, legal, self.H if self.H in legal else nearest)
         self._typed_H.value = self.H
         self._offer_legal_heads(legal)
-        for control, trait in ((self._step, "step"), (self._route, "route"), (self._maps, "maps")):
+        for control, trait in (
+            (self._step, "step"),
+            (self._route, "route"),
+            (self._maps, "map_sizes"),
+        ):
             value = getattr(self, trait)
             if value in [known for _, known in control.options]:
                 control.value = value
@@ -162,7 +166,7 @@ class ReshapeLab(HeadWidthExplorer):
         )
 
     def _draw_maps(self) -> None:
-        if self.maps == "lesson":
+        if self.map_sizes == "lesson":
             sizes = LESSON
         else:
             sizes = {"T": self.T, "d_model": self.d_model, "H": self.H}

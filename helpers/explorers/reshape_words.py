@@ -52,12 +52,12 @@ def differ_words(
             sentences.append(t(f"{TX}.differ.shapes"))
         elif n:
             met_others = True
-            kind = "scores" if step == "scores" else "some"
+            counted = "scores" if step == "scores" else "some"
             example = _example(right[step], wrong[step], marks, sizes)
-            sentences.append(t(f"{TX}.differ.{kind}", n=n, total=total, example=example))
+            sentences.append(t(f"{TX}.differ.{counted}", n=n, total=total, example=example))
         else:
-            kind = "undone" if met_others else "start" if step == "linear" else "same"
-            sentences.append(t(f"{TX}.differ.{kind}", total=total))
+            alike = "undone" if met_others else "start" if step == "linear" else "same"
+            sentences.append(t(f"{TX}.differ.{alike}", total=total))
     return sentences
 
 
@@ -106,8 +106,8 @@ def map_words(name: str, depends: Tensor, ahead: int) -> tuple[str, str]:
     if n < depends.numel():
         output = T // 3 if not depends[T // 3].all() else int((~depends.all(-1)).nonzero()[0])
         inputs = [str(int(j)) for j in depends[output].nonzero()]
-        kind = "only_one" if len(inputs) == 1 else "only"
-        return count, t(f"{TX}.maps.{kind}", output=output, inputs=", ".join(inputs))
+        only = "only_one" if len(inputs) == 1 else "only"
+        return count, t(f"{TX}.maps.{only}", output=output, inputs=", ".join(inputs))
     if ahead:
         return count, t(f"{TX}.maps.full_but", ahead=ahead_words(ahead))
     return count, t(f"{TX}.maps.every")

@@ -31,6 +31,7 @@ class ShapeExplorer(HeadWidthExplorer):
     def _build(self):
         self.shapes = ShapeTraceView()
         self._facts = ipywidgets.HTML()
+        self._facts.add_class("mha-facts-box")
         return [*self._build_widths(), self.shapes, self._facts]
 
     def _draw(self) -> None:

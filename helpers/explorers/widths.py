@@ -55,7 +55,9 @@ class HeadWidthExplorer(Explorer):
             *more,
         )
         controls.add_class("mha-widths")
-        return [controls, row(self._note, *self._fixes)]
+        noted = row(self._note, *self._fixes)
+        noted.add_class("mha-noted")
+        return [controls, noted]
 
     def _use_legal_heads(self, button) -> None:
         self.H = button.heads
@@ -78,13 +80,17 @@ class HeadWidthExplorer(Explorer):
     def _show_widths(self) -> None:
         """Bring the controls in line with the state, legal or not."""
         self._T.value = self.T
-        legal = legal_heads(self.d_model) if self.d_model <= LARGEST_WIDTH else []
+        legal = self._heads_offered()
         if legal:
             slide_to(self._d_model, sorted({*WIDTHS, self.d_model}), self.d_model)
             nearest = self._H.value if self._H.value in legal else legal[0]
             slide_to(self._H, legal, self.H if self.H in legal else nearest)
         self._typed_H.value = self.H
         self._offer_legal_heads(legal)
+
+    def _heads_offered(self) -> list[int]:
+        """The numbers of heads that the slider and the buttons offer."""
+        return legal_heads(self.d_model) if self.d_model <= LARGEST_WIDTH else []
 
     def _offer_legal_heads(self, legal: list[int]) -> None:
         """Up to two buttons: the nearest legal H below and above, while H is impossible."""

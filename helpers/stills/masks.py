@@ -87,7 +87,8 @@ def _draw_shapes(page: Page, y: float, frame: dict) -> float:
     start = RIGHT + max(line_width(name) for name, _ in lines) + 40
     for n, (name, cells) in enumerate(lines):
         line = y + 38 + 21 * n + 6 * (n == 3)
-        page.text(RIGHT, line, name, weight="bold" if n == 0 else "normal")
+        if name:
+            page.text(RIGHT, line, name)
         for i, cell in enumerate(cells):
             colour = AXIS_COLOURS[axes[i][0]][0] if n < 3 else TEXT
             page.text(start + 76 * i, line, cell, ha="center", weight="bold", colour=colour)
@@ -111,7 +112,8 @@ def _draw_ways(page: Page, y: float, frame: dict, row: int) -> float:
     lines = [("", frame["tokens"]), *ways]
     for n, (name, cells) in enumerate(lines):
         line = y + 38 + 21 * n + 4 * (n > 0)
-        page.text(RIGHT, line, name)
+        if name:
+            page.text(RIGHT, line, name)
         for i, cell in enumerate(cells):
             page.text(
                 start + step * i, line, cell, ha="right", most=step - 6,

@@ -45,7 +45,7 @@ def texts_under(key: str):
     return node
 
 
-def t(key: str, **values) -> str:
+def t(key: str, /, **values) -> str:
     """The text at `key` in the current language, its {placeholders} filled."""
     text = texts_under(key)
     if not isinstance(text, str):

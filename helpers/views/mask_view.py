@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anywidget
+import torch
 import traitlets
+from torch import Tensor
 
 from ..palette import axis_css
 from ..texts import t, texts_under
@@ -51,43 +53,50 @@ class MaskView(anywidget.AnyWidget):
 
     def show(
         self,
-        allowed: Sequence[Sequence[bool]],
         tokens: Sequence[str],
         *,
         title: str,
-        sentences: Sequence[Sequence[str]],
-        sums: Sequence[float],
+        hidden: dict[str, Tensor],
+        ways: dict[str, Tensor],
+        head: int,
         scores_shape: Sequence[int],
         mask_shape: Sequence[int] | None,
-        ways: Sequence[dict[str, Sequence[float]]],
-        captions: Sequence[str],
-        remarks: Sequence[str],
     ) -> None:
-        """Show one sequence's mask.
+        """Show the mask of one sequence of T tokens.
 
-        `allowed` (T, T), True = may look; `sentences` (T, T), what is read out at each cell;
-        `sums` (T,), the row sums of the weights; `ways` per query: name -> that row of weights,
-        with a caption and a remark for each query. Raises ValueError when a T differs.
+        `hidden`: reason -> (T, T), True where a cell is hidden for it ("later", "padding",
+        "emptied"); `ways`: name -> weights (T, T) of head `head` (from 0), the course's own
+        first. `mask_shape` is None where there is no mask. Raises ValueError when a T differs.
         """
         T = len(tokens)
-        for name, value in {
-            "allowed": allowed, "sentences": sentences, "sums": sums, "ways": ways,
-            "captions": captions, "remarks": remarks,
-        }.items():  # fmt: skip
-            if len(value) != T:
-                raise ValueError(t("explorer_masks.error", name=name, count=len(value), T=T))
+        for name, cells in {**hidden, **ways}.items():
+            if tuple(cells.shape) != (T, T):
+                raise ValueError(
+                    t("explorer_masks.error", name=name, shape=tuple(cells.shape), T=T)
+                )
+        allowed = torch.ones(T, T, dtype=torch.bool)
+        for cells in hidden.values():
+            allowed &= ~cells
+        weights = next(iter(ways.values()))
+        titles = _titles(tokens)
         self.frame = {
             "words": texts_under("explorer_masks.view"),
             "title": title,
             "tokens": [str(token) for token in tokens],
-            "allowed": [[int(cell) for cell in row] for row in allowed],
-            "empty": [q for q, row in enumerate(allowed) if not any(row)],
-            "sentences": [list(row) for row in sentences],
-            "sums": [f"{total:.2f}" for total in sums],
+            "allowed": allowed.int().tolist(),
+            "empty": (~allowed.any(-1)).nonzero().flatten().tolist(),
+            "sentences": _sentences(titles, hidden, weights, head),
+            "sums": [f"{total:.2f}" for total in weights.sum(-1).tolist()],
             "axes": self._axes(scores_shape, mask_shape),
-            "ways": [[[name, [_two(w) for w in row]] for name, row in way.items()] for way in ways],
-            "captions": list(captions),
-            "remarks": list(remarks),
+            "ways": [
+                [[name, [_two(w) for w in way[q].tolist()]] for name, way in ways.items()]
+                for q in range(T)
+            ],
+            "captions": [t("explorer_masks.caption", query=q, head=head + 1) for q in titles],
+            "remarks": [
+                t(f"explorer_masks.remarks.{'some' if some else 'none'}", flat=_two(1 / T), T=T)
+                for some in allowed.any(-1).tolist()
+            ],
             "reason": "",
         }
         self.pointed = self.pointed  # validated again, now by the new picture
@@ -119,6 +128,29 @@ class MaskView(anywidget.AnyWidget):
             return ""
         query, key = self.pointed
         return self.frame["sentences"][query][key]
+
+
+def _titles(tokens: Sequence[str]) -> list[str]:
+    """Tokens as they are spoken of: one that occurs again carries its place, from 1."""
+    repeated = texts_under("view.page")["repeated"]
+    return [
+        repeated.format(token=token, position=place) if tokens.count(token) > 1 else token
+        for place, token in enumerate(tokens, start=1)
+    ]
+
+
+def _sentences(titles, hidden: dict[str, Tensor], weights: Tensor, head: int) -> list[list[str]]:
+    """What is read out at each cell: why it is 1 or 0, and the weight where it is 1."""
+
+    def sentence(q: int, k: int) -> str:
+        reasons = [why for why in hidden if hidden[why][q, k]]
+        why = "emptied" if "emptied" in reasons else "_and_".join(reasons) or "seen"
+        return t(
+            f"explorer_masks.cells.{why}", who=titles[q], whom=titles[k],
+            weight=_two(float(weights[q, k])), head=head + 1,
+        )  # fmt: skip
+
+    return [[sentence(q, k) for k in range(len(titles))] for q in range(len(titles))]
 
 
 def _two(weight: float) -> str:

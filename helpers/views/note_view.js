@@ -22,6 +22,15 @@ function nameSliders(explorer) {
   }
 }
 
+// noUiSlider goes to where the slider ended when it was made, also after it became longer.
+function goToEnd(event) {
+  const slider = event.target.closest('[role="slider"]')?.closest(".noUi-target")?.noUiSlider;
+  if (event.key !== "End" || !slider) return;
+  event.preventDefault();
+  event.stopPropagation();
+  slider.set(slider.options.range.max);
+}
+
 function render({ model, el }) {
   const note = document.createElement("div");
   note.setAttribute("role", "status");
@@ -39,11 +48,12 @@ function render({ model, el }) {
   model.on("change:kind", show);
   show();
 
-  let watcher;
+  let watcher, explorer;
   const timer = requestAnimationFrame(() => {
-    const explorer = el.closest(".mha-explorer");
+    explorer = el.closest(".mha-explorer");
     if (!explorer) return;
     nameSliders(explorer);
+    explorer.addEventListener("keydown", goToEnd, true);
     watcher = new MutationObserver(() => nameSliders(explorer));
     watcher.observe(explorer, {
       subtree: true, childList: true, attributes: true, attributeFilter: ["aria-valuetext"],
@@ -51,7 +61,8 @@ function render({ model, el }) {
   });
   return () => {
     cancelAnimationFrame(timer);
-    if (watcher) watcher.disconnect();
+    watcher?.disconnect();
+    explorer?.removeEventListener("keydown", goToEnd, true);
     model.off("change:text", show);
     model.off("change:kind", show);
   };

@@ -216,6 +216,23 @@ class LabPage:
             {**size, "deviceScaleFactor": factor, "mobile": False},
         )
 
+    def sideways(self, of: Locator) -> list[str]:
+        """What makes the page scroll sideways to show all of `of`: class names, none when fit."""
+        return of.evaluate(lab_scripts.SIDEWAYS)
+
+    def spoken_names(self, role: str, inside: str = ".mha-explorer") -> list[str]:
+        """The names of the controls with this role, as the browser hands them to a reader.
+
+        inside: a CSS selector; its first match counts.
+        """
+        devtools = self.page.context.new_cdp_session(self.page)
+        place = f"document.querySelector({json.dumps(inside)})"
+        found = devtools.send("Runtime.evaluate", {"expression": place})["result"]
+        query = {"objectId": found["objectId"], "role": role}
+        nodes = devtools.send("Accessibility.queryAXTree", query)["nodes"]
+        devtools.detach()
+        return [node["name"]["value"] for node in nodes if not node["ignored"]]
+
     def screenshot(self, name: str, of: Locator | None = None) -> Path:
         """Save a PNG of the window, or of one element; returns its path.
 

@@ -102,6 +102,23 @@ root => {
   return [...worst, count];
 }
 """
+# What around `of`, up to the notebook's panel, would scroll sideways to show all of it. Below
+# 416 px JupyterLab's own window does, with any notebook.
+SIDEWAYS = """
+of => {
+  const wide = [];
+  for (let node = of; !node.matches(".jp-LabShell"); node = node.parentElement) {
+    const fixed = ["visible", "clip"].includes(getComputedStyle(node).overflowX);
+    if ((node === of || !fixed) && node.scrollWidth > node.clientWidth + 1)
+      wide.push(node.className || node.tagName);
+  }
+  return wide;
+}
+"""
+# Two screen frames from now: whatever waits for the next one has been painted.
+PAINTED = """
+() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))
+"""
 # The kernel answers in order: with the second answer, every change made before the first
 # question has been dealt with, and what the page held back until then has been sent too.
 CATCH_UP = """

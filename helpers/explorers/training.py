@@ -1,0 +1,203 @@
+"""TrainingRuns: the pointer task learned before your eyes, by one head, two, and a wide one."""
+
+import asyncio
+import time
+
+import ipywidgets
+import traitlets
+
+from ..texts import t
+from ..training import STEPS, Run
+from ..views.curve_view import CurveView, Series
+from .base import CannotDrawError, Explorer, row
+
+TX = "explorer_training"
+MODELS = (("one", 1, 64), ("two", 2, 64), ("wide", 1, 128))  # (word, H, d_model)
+MOST_SEEDS, MOST_STEPS = 8, 1000
+SLICE = 0.15  # s of training between two looks at the page
+
+
+class TrainingRuns(Explorer):
+    """Three models, each trained with several seeds. Nothing is trained until it is asked for.
+
+    State: `seeds` (how many), `steps` (of each run). `start()` trains in the background, in
+    slices so short that the page stays free; `stop()` pauses, and `start()` then goes on.
+    `finish()` trains what is left at once and returns the runs. A change of the state, and
+    `reset()`, begin anew. What it shows: `runs`, in the order of training.
+    """
+
+    STATE = ("seeds", "steps")
+
+    seeds = traitlets.Int(5)
+    steps = traitlets.Int(STEPS)
+
+    runs: tuple[Run, ...] = ()
+    _task: asyncio.Task | None = None
+
+    # For plain code -----------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        return self._task is not None
+
+    @property
+    def done(self) -> bool:
+        return bool(self.runs) and all(run.done for run in self.runs)
+
+    def results(self) -> dict[tuple[int, int], list[Run]]:
+        """{(H, d_model): its runs in the order of seeds}."""
+        kinds = {(H, d_model): [] for _, H, d_model in MODELS}
+        for run in self.runs:
+            kinds[run.num_heads, run.d_model].append(run)
+        return kinds
+
+    def start(self) -> None:
+        """Train in the background of the notebook; where there is no such thing, at once."""
+        if self.running or self.done or not self.runs:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.finish()
+            return
+        self._task = loop.create_task(self._train())
+        self._show()
+
+    def stop(self) -> None:
+        """Pause. What has been learned stays."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+            self._show()
+
+    def reset(self) -> None:
+        """Back to untrained models."""
+        self._redraw()
+
+    def finish(self) -> tuple[Run, ...]:
+        """Train all that is left, then return the runs. The stop button of the page works."""
+        self.stop()
+        while not self.done and self.runs:
+            self._work()
+        return self.runs
+
+    def figure(self):
+        """The curves as they are now: a matplotlib Figure that stays."""
+        from ..stills.curves import curve_figure
+
+        return curve_figure(self._series(), self.steps)
+
+    # What an explorer writes ---------------------------------------------------------------
+
+    def _build(self):
+        style = {"description_width": "initial"}
+        self._button = ipywidgets.Button(description=t(f"{TX}.start"), button_style="primary")
+        self._again = ipywidgets.Button(description=t(f"{TX}.reset"))
+        self._seeds = ipywidgets.IntSlider(
+            description=t(f"{TX}.seeds"), min=1, max=MOST_SEEDS, style=style
+        )
+        self._steps = ipywidgets.IntSlider(
+            description=t(f"{TX}.steps"), min=50, max=MOST_STEPS, step=50, style=style,
+            continuous_update=False,
+        )  # fmt: skip
+        self._bind(self._seeds, "seeds")
+        self._bind(self._steps, "steps")
+        self._button.on_click(lambda _: self.stop() if self.running else self.start())
+        self._again.on_click(lambda _: self.reset())
+        self.curves = CurveView()
+        buttons = row(self._button, self._again, self._seeds, self._steps)
+        return [buttons, self._note, self.curves]
+
+    def _draw(self) -> None:
+        self._cancel()
+        self.runs = ()
+        if not 1 <= self.seeds <= MOST_SEEDS:
+            raise CannotDrawError(t(f"{TX}.bad_seeds", seeds=self.seeds, most=MOST_SEEDS))
+        if not 10 <= self.steps <= MOST_STEPS:
+            raise CannotDrawError(t(f"{TX}.bad_steps", steps=self.steps, most=MOST_STEPS))
+        self._seeds.value = self.seeds
+        self._steps.value = self.steps
+        self.runs = tuple(
+            Run(H, d_model, seed, self.steps)
+            for seed in range(self.seeds)
+            for _, H, d_model in MODELS
+        )
+        self._show()
+        self._tell(t(f"{TX}.press", start=t(f"{TX}.start"), n=len(self.runs), steps=self.steps))
+
+    def _blank(self, reason: str) -> None:
+        self._cancel()
+        self.runs = ()
+        self._button.disabled = True
+        self.curves.clear(reason)
+
+    def _still(self):
+        from ..stills.curves import curve_figure
+
+        caption = "" if any(run.curve for run in self.runs) else t("explorer.still")
+        return curve_figure(self._series(), self.steps, caption)
+
+    def _summary(self) -> str:
+        if not self.runs:
+            return f"TrainingRuns: {self.message}"
+        words = t(f"{TX}.summary", models=len(MODELS), seeds=self.seeds, steps=self.steps)
+        return f"TrainingRuns: {words}"
+
+    # Training ------------------------------------------------------------------------------
+
+    async def _train(self) -> None:
+        while not self.done:
+            try:
+                self._work()
+            except Exception as error:
+                self._fail(error)
+                return
+            await asyncio.sleep(0.02)  # the kernel hears the page: Stop, another cell
+
+    def _work(self) -> None:
+        """One slice of training, then the picture."""
+        until = time.monotonic() + SLICE
+        for run in self.runs:
+            while not run.done and time.monotonic() < until:
+                run.advance()
+        if self.done:
+            self._task = None
+        self._show()
+        if self.done:
+            self._say(self._outcome(), "note")
+
+    def _cancel(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+
+    def _show(self) -> None:
+        """Curves, progress and buttons as they are now."""
+        taken = sum(run.curve[-1][0] for run in self.runs if run.curve)
+        finished = sum(run.done for run in self.runs)
+        word = "done" if self.done else "running" if self.running else "ready"
+        status = t(f"{TX}.status.{word}", finished=finished, n=len(self.runs))
+        done = taken / (self.steps * len(self.runs))
+        self.curves.show(self._series(), self.steps, done, status)
+        self._button.description = t(f"{TX}.stop" if self.running else f"{TX}.start")
+        self._button.disabled = self.done
+
+    def _series(self) -> list[Series]:
+        return [
+            Series(
+                t(f"{TX}.models.{word}", H=H, d_model=d_model),
+                [run.curve for run in self.results()[H, d_model]],
+            )
+            for word, H, d_model in MODELS
+        ]
+
+    def _outcome(self) -> str:
+        parts = []
+        for word, H, d_model in MODELS:
+            right = [run.right for run in self.results()[H, d_model]]
+            name = t(f"{TX}.models.{word}", H=H, d_model=d_model)
+            low, high = f"{min(right):.2f}", f"{max(right):.2f}"
+            parts.append(
+                t("explorer_training.curves.range", name=name, n=len(right), low=low, high=high)
+            )
+        return " ".join(parts)
