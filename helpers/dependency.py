@@ -22,7 +22,7 @@ def dependency_map(
     Raises ValueError when the output is not (1, T, …): one row per token.
     """
     if isinstance(layer, nn.Module):
-        layer = copy.deepcopy(layer).double()
+        layer = copy.deepcopy(layer).double().eval()
     generator = torch.Generator().manual_seed(seed)
     X, other = torch.randn(2, 1, T, d_model, generator=generator, dtype=torch.float64)
 

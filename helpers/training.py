@@ -38,15 +38,31 @@ def pointer_batch(batch_size: int, generator: torch.Generator, pointers: int = 2
     return Batch(values, chosen, values.gather(1, chosen))
 
 
+def _linear(d_in: int, d_out: int, generator: torch.Generator) -> nn.Linear:
+    layer = BlankLinear(d_in, d_out)
+    nn.init.normal_(layer.weight, std=d_in**-0.5, generator=generator)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
 class PointerModel(nn.Module):
-    """Embeddings, one `MultiHeadAttention`, and one linear map that reads the answers out.
+    """Embeddings, one `MultiHeadAttention`, and a linear map that reads the answers out.
 
     T = P + 1 tokens: the row, and last the answer token, which holds the pointers. Only the
     answer token's output is read. At d_model = 64 with two pointers: 20,628 parameters for any H.
+    `hidden` > 0 puts that many ReLU units into the readout, which then is no longer linear.
     Raises `ImpossibleHeadsError` when num_heads does not divide d_model.
     """
 
-    def __init__(self, num_heads: int, d_model: int = 64, pointers: int = 2, *, seed: int = 0):
+    def __init__(
+        self,
+        num_heads: int,
+        d_model: int = 64,
+        pointers: int = 2,
+        *,
+        hidden: int = 0,
+        seed: int = 0,
+    ):
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
 
@@ -58,9 +74,14 @@ class PointerModel(nn.Module):
         self.position = vectors(POSITIONS)  # (P, d_model)
         self.pointer = vectors(pointers, POSITIONS)  # (n, P, d_model)
         self.attention = MultiHeadAttention(d_model, num_heads, generator=generator)
-        self.readout = BlankLinear(d_model, pointers * VALUES)
-        nn.init.normal_(self.readout.weight, std=d_model**-0.5, generator=generator)
-        nn.init.zeros_(self.readout.bias)
+        if hidden:
+            self.readout = nn.Sequential(
+                _linear(d_model, hidden, generator),
+                nn.ReLU(),
+                _linear(hidden, pointers * VALUES, generator),
+            )
+        else:
+            self.readout = _linear(d_model, pointers * VALUES, generator)
 
     @property
     def num_heads(self) -> int:
@@ -150,6 +171,7 @@ class Run:
     seed: int = 0
     steps: int = STEPS
     pointers: int = 2
+    hidden: int = 0
     make_batch: Callable | None = None
     curve: list[tuple[int, float]] = field(default_factory=list, init=False)
 
@@ -159,7 +181,9 @@ class Run:
     def restart(self) -> None:
         """Back to untrained weights and an empty curve."""
         self.curve = []
-        self.model = PointerModel(self.num_heads, self.d_model, self.pointers, seed=self.seed)
+        self.model = PointerModel(
+            self.num_heads, self.d_model, self.pointers, hidden=self.hidden, seed=self.seed
+        )
         self._going = train(
             self.model, seed=self.seed, steps=self.steps, make_batch=self.make_batch
         )

@@ -265,13 +265,13 @@ def test_words_in_spanish():
     view = bank_view()
     assert view.readout() == "Señala una celda, o muévete con las flechas, para leer su peso."
     view.pointed = [1, 2]
-    assert view.readout() == "bank → river: 0.67 de la atención de «bank» (cabeza 5)"
+    assert view.readout() == "bank → river: 0.67 de la attention de «bank» (cabeza 5)"
     assert view.describe(4) == (
         "cabeza 5, lo más fuerte: bank → river 0.67; "
         "entropía media de sus filas 1.01 nats, 1.10 con el reparto uniforme"
     )
     assert view.labels == page_texts("es")
-    assert repr(view) == "Mapas de atención: 8 cabezas, 3 queries × 3 keys"
+    assert repr(view) == "Mapas de attention: 8 cabezas, 3 queries × 3 keys"
 
 
 def test_a_view_follows_the_language_of_its_next_picture():

@@ -205,7 +205,7 @@ WRONG_ROWS = [
     (lambda w, head, H: w, "whole_weight"),
     (lambda w, head, H: w.view(H, -1, w.shape[1]), "all_heads"),
     (lambda w, head, H: w[head * 3 : (head + 1) * 3], "hard_coded_size"),
-    (lambda w, head, H: w[head * 64 : (head + 1) * 64], "works_only_when"),
+    (lambda w, head, H: w[head * 64 : (head + 1) * 64], "sizes_of_the_lesson"),
     (lambda w, head, H: w[: len(w) // H], "works_only_when"),
     (lambda w, head, H: w.chunk(H)[head].tolist(), "not_a_tensor"),
     (lambda w, head, H: w.chunk(H)[head].flip(0), "wrong_values"),
@@ -270,8 +270,8 @@ WRONG_SPLITS = [
     (lambda x, H: split_plain(x, H).reshape(x.shape), "put_together_again"),
     (lambda x, H: x.unsqueeze(1).repeat(1, H, 1, 1), "whole_width_for_each_head"),
     (lambda x, H: x, "nothing_split"),
-    (lambda x, H: x.view(1, 4, 2, 3).transpose(1, 2), "works_only_when"),
-    (lambda x, H: x.view(1, 10, 8, 64).transpose(1, 2), "works_only_when"),
+    (lambda x, H: x.view(1, 4, 2, 3).transpose(1, 2), "raised"),
+    (lambda x, H: x.view(1, 10, 8, 64).transpose(1, 2), "raised"),
     (split_one_sequence, "works_only_when"),
     (lambda x, H: x.view(x.shape[0], x.shape[1], H, 4).transpose(1, 2), "hard_coded_size"),
     (lambda x, H: x.view(x.shape[0], x.shape[1], 3, -1).transpose(1, 2), "hard_coded_size"),
@@ -304,8 +304,10 @@ WRONG_PLACES = [
     (lambda h, t, j, d, H: t * d + j, "head_forgotten"),
     (lambda h, t, j, d, H: t * d + h * (d // H), "feature_forgotten"),
     (lambda h, t, j, d, H: t * d + h * (d // H) + j + 1, "place_from_one"),
-    (lambda h, t, j, d, H: t * 6 + h * 3 + j, "works_only_when"),
-    (lambda h, t, j, d, H: t * 512 + h * 64 + j, "works_only_when"),
+    (lambda h, t, j, d, H: t * 6 + h * 3 + j, "sizes_of_the_lesson"),
+    (lambda h, t, j, d, H: t * 512 + h * 64 + j, "sizes_of_the_lesson"),
+    (lambda h, t, j, d, H: h * 4 * 1 + t * 1 + j, "sizes_of_the_lesson"),  # T, d_k of a loop
+    (lambda h, t, j, d, H: t * d + h * 64 + j, "sizes_of_the_lesson"),
     (lambda h, t, j, d, H: (t * d, h * (d // H), j), "not_a_number"),
     (lambda h, t, j, d, H: t * d + h * (d // H) + j - 1, "wrong_values"),
     (lambda h, t, j: t * 6 + h * 3 + j, "wrong_arguments"),
@@ -368,6 +370,13 @@ def test_c01_the_straight_view_is_told_whose_numbers_it_took(language):
     # head 0, token 1 holds features 4 to 7 of token 0
     assert "(0, 4) (0, 5) (0, 6) (0, 7)" in result.got
     assert {"en": "In memory", "es": "En memoria"}[language] in result.look
+
+
+def test_sizes_of_the_example_are_asked_after(language):
+    result = check("03.split_heads", lambda x, H: x.view(1, 4, 2, 3).transpose(1, 2))
+    assert {"en": "Is a size written by hand?", "es": "tamaño escrito a mano"}[
+        language
+    ] in result.look
 
 
 def test_no_deciding_trial_is_at_a_size_that_hides_a_wrong_turn():

@@ -1,6 +1,7 @@
 """ReshapeLab: every number, stride and sentence against torch itself."""
 
 import re
+from itertools import permutations
 
 import matplotlib
 import pytest
@@ -149,6 +150,21 @@ def test_the_sentence_about_view_is_what_torch_does(T, H, d_k, turns):
             fits = False
         rule = merge_rule(stop.symbols, tensor)
         assert rule.works == fits, (step, tuple(tensor.shape), tensor.stride())
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_the_rule_holds_for_any_strides(order):
+    """Axes in any order, of any size, and read with gaps."""
+    for sizes in ((2, 3, 4, 5), (1, 3, 1, 4), (2, 1, 3, 1), (6, 4, 2, 6)):
+        whole = torch.zeros(sizes).permute(order)
+        for tensor in (whole, whole[..., ::2], whole[:, :, ::2], whole[..., :1]):
+            shape = (*tensor.shape[:2], tensor.shape[2] * tensor.shape[3])
+            try:
+                tensor.view(shape)
+                fits = True
+            except RuntimeError:
+                fits = False
+            assert merge_rule(("B", "T", "H", "d_k"), tensor).works == fits, tensor.stride()
 
 
 @pytest.mark.parametrize(

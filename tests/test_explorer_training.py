@@ -200,7 +200,7 @@ def test_the_still_picture_has_each_curve_at_its_height(language):
     set_language(language)
     explorer = TrainingRuns(seeds=2, steps=20)
     explorer.finish()
-    lines = {a.get_gid(): a for a in explorer.figure().artists if isinstance(a, Line2D)}
+    lines = {a.get_gid(): a for a in explorer._still().artists if isinstance(a, Line2D)}
     for i, runs in enumerate(explorer.results().values()):
         for n, run in enumerate(runs):
             heights = lines[f"curve-{i}-{n}"].get_ydata()

@@ -162,6 +162,11 @@ def test_one_head_twice_as_wide_fails_too():
     assert Run(1, d_model=128, seed=3).finish().right < 0.3
 
 
+def test_a_readout_that_is_not_linear_takes_one_mixture_apart():
+    run = Run(1, hidden=256, steps=300).finish()
+    assert run.parameters == 41_108 and run.right > 0.75
+
+
 def test_three_pointers_want_three_heads():
     two, three = (Run(heads, d_model=60, pointers=3).finish() for heads in (2, 3))
     assert two.right < 0.8 and three.right > 0.99

@@ -81,12 +81,6 @@ class TrainingRuns(Explorer):
             self._work()
         return self.runs
 
-    def figure(self):
-        """The curves as they are now: a matplotlib Figure that stays."""
-        from ..stills.curves import curve_figure
-
-        return curve_figure(self._series(), self.steps)
-
     # What an explorer writes ---------------------------------------------------------------
 
     def _build(self):

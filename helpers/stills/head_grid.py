@@ -1,9 +1,12 @@
 """A grid of heads as a still picture, with its marks, its read-out and its legend."""
 
+from textwrap import wrap
+
 from ..palette import HEAD_COLOURS
 from .page import ACCENT, LINE, MUTE, Figure, Page, own_style
 
 EDGE, LABEL, CELL, HIGH, GAP = 12, 30, 58, 36, 4
+CHARACTERS = 110  # in a line of words
 STYLES = {  # role: (edge colour, line style), as the page's own style sheet has them
     "previous": (HEAD_COLOURS[0], "-"),
     "next": (HEAD_COLOURS[5], "--"),
@@ -32,13 +35,14 @@ def head_grid_figure(frame: dict, lines: list[str] = ()) -> Figure:
             edge, line = STYLES.get(cell["role"], (LINE, "-"))
             page.box(x, y, CELL, HIGH, face=_mixed(cell["shade"]), edge=edge,
                      line=2 if cell["role"] else 1, linestyle=line)  # fmt: skip
-            page.text(x + CELL / 2, y + 15, cell["mark"] or " ", size=12, weight="bold",
-                      ha="center")  # fmt: skip
+            if cell["mark"]:
+                middle = x + CELL / 2
+                page.text(middle, y + 15, cell["mark"], size=12, weight="bold", ha="center")
             number = cell["number"] if cell["on"] else f"– {cell['number']} –"
             page.text(x + CELL / 2, y + 30, number, size=11, ha="center", most=CELL - 4)
         y += HIGH + 22
         entries = [f"{e['mark']} {e['words']}" for e in frame["legend"]]
-        for line in (*entries, *lines):
+        for line in (part for text in (*entries, *lines) for part in wrap(text, CHARACTERS)):
             page.text(EDGE, y, line, size=12, most=most)
             y += 18
         return page.finish(y)

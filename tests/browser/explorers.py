@@ -7,11 +7,15 @@ from playwright.sync_api import Locator, expect
 from . import lab_scripts
 from .lab import LabPage
 
-# One canvas as [rows, columns, then R, G, B, A of each pixel].
-PIXELS = """canvas => {
+# Each canvas as [rows, columns, then R, G, B, A of each pixel].
+PIXELS = """all => all.map(canvas => {
   const { width, height } = canvas;
   return [height, width, ...canvas.getContext("2d").getImageData(0, 0, width, height).data];
-}"""
+})"""
+STATE = """(lambda e: {
+    "error": repr(e.error), "controls": [str(e.d_model), str(e.H), str(e.T)],
+    "size": [e.d_model, e.H, e.T], "shapes": {n: list(x.shape[1:]) for n, x in e.trace},
+    "weights": e.weights.tolist(), "selected": e.maps.selected})"""
 TOLERANCE = 3  # of 255: the page has every fifth colour of the scale and mixes the others
 
 
@@ -90,10 +94,13 @@ class Explorer:
         """How often the maps have been painted."""
         return int(self.maps.get_attribute("data-painted"))
 
+    def pictures(self, canvases: Locator) -> list[np.ndarray]:
+        """RGBA of each pixel of each canvas: (rows, columns, 4)."""
+        read = canvases.evaluate_all(PIXELS)
+        return [np.array(rest).reshape(rows, columns, 4) for rows, columns, *rest in read]
+
     def picture(self, canvas: Locator) -> np.ndarray:
-        """RGBA of each pixel of a canvas: (rows, columns, 4)."""
-        rows, columns, *pixels = canvas.evaluate(PIXELS)
-        return np.array(pixels).reshape(rows, columns, 4)
+        return self.pictures(canvas)[0]
 
     def over_cell(self, query: int, key: int, of: Locator | None = None):
         """Move the mouse over one cell of the large map, or of the map `of`."""
@@ -106,27 +113,29 @@ class Explorer:
 
     # --- both --------------------------------------------------------------------------------
 
-    def assert_painted(self, weights: np.ndarray | None = None):
+    def assert_painted(self):
         """Every small map, in order, and the large one are painted from the kernel's weights."""
-        weights = self.weights() if weights is None else weights
+        self._assert_painted(self.weights(), self.ask("maps.selected"))
+
+    def _assert_painted(self, weights: np.ndarray, selected: int):
         shape = ",".join(map(str, weights.shape))
         expect(self.maps).to_have_attribute("data-shape", shape)
-        expect(self.heads).to_have_count(len(weights))
-        selected = self.page.ask(f"{self.name}.maps.selected")
-        canvases = [self.heads.nth(i).locator("canvas") for i in range(len(weights))]
-        for i, canvas in [*enumerate(canvases), (selected, self.large.locator("canvas"))]:
-            picture = self.picture(canvas)[..., :3]
+        small = self.pictures(self.heads.locator("canvas"))
+        large = self.pictures(self.large.locator("canvas"))
+        assert len(small) == len(weights)
+        for i, picture in [*enumerate(small), (selected, *large)]:
             assert picture.shape[:2] == weights[i].shape
-            assert abs(picture - colours_of(weights[i])).max() <= TOLERANCE, f"head {i + 1}"
+            far = abs(picture[..., :3] - colours_of(weights[i])).max()
+            assert far <= TOLERANCE, f"head {i + 1} is not painted from its weights"
         expect(self.heads.nth(selected)).to_have_attribute("aria-pressed", "true")
 
     def assert_agrees(self, d_model: str, H: str, T: str):
         """Controls (by their labels), shape cards, facts and maps all show the kernel's state."""
         self.settle()
-        assert self.ask("error is None")
-        state = self.ask("d_model"), self.ask("H"), self.ask("T")
-        assert (self.value(d_model), self.value(H), self.value(T)) == tuple(map(str, state))
-        width, heads, tokens = state
+        state = self.page.ask(f"{STATE}({self.name})")
+        assert state["error"] == "None"
+        assert [self.value(d_model), self.value(H), self.value(T)] == state["controls"]
+        width, heads, tokens = state["size"]
         d_k = width // heads
         for step, shape in (
             ("X", (tokens, width)), ("Q_view", (tokens, heads, d_k)),
@@ -134,7 +143,7 @@ class Explorer:
             ("output", (tokens, width)),
         ):  # fmt: skip
             expect(self.shape(step)).to_have_text(str(shape))
-            assert self.ask(f"trace.{step}.shape[1:]") == list(shape)
+            assert state["shapes"][step] == list(shape)
         expect(self.facts).to_contain_text(f"{4 * width**2:,}")
         expect(self.facts).to_contain_text(f"d_k = {width} / {heads} = {d_k}")
-        self.assert_painted()
+        self._assert_painted(np.array(state["weights"], dtype=np.float32), state["selected"])

@@ -101,6 +101,22 @@ class LabPage:
         self.page.keyboard.press("Shift+Enter")
         self._wait_for_runs(1)
 
+    def answer(self, exercise: str, source: str) -> Locator:
+        """Type an answer into "{exercise}-stub", run it and its check; what the check says."""
+        self.cell(f"{exercise}-stub").locator(".cm-content").first.click()
+        self.page.keyboard.press("ControlOrMeta+A")
+        self.page.keyboard.insert_text(source)
+        self.run_cell(f"{exercise}-stub")
+        self.run_cell(f"{exercise}-check")
+        return self.output(f"{exercise}-check")
+
+    def restart(self):
+        """Kernel → Restart Kernel…, confirmed; returns when the new kernel is ready."""
+        self.page.evaluate(lab_scripts.FOLLOW_RUNS)
+        self.menu("Kernel", "Restart Kernel…")
+        self.page.locator(".jp-Dialog-button.jp-mod-accept").click()
+        self.page.wait_for_function(lab_scripts.ALL_RAN, arg=[0, 1], timeout=RUN_SECONDS * 1000)
+
     def _wait_for_runs(self, expected: int | None = None, connections: int = 0):
         if expected is None:
             expected = self.page.evaluate(lab_scripts.CODE_CELLS)
@@ -123,6 +139,7 @@ class LabPage:
 
         Everything the page sent before has been dealt with when the answer comes.
         """
+        self.page.evaluate(lab_scripts.CATCH_UP)
         asked = f"__import__('json').dumps({expression})"
         return json.loads(ast.literal_eval(self.page.evaluate(lab_scripts.ASK, asked)))
 

@@ -119,12 +119,22 @@ of => {
 PAINTED = """
 () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))
 """
-# The kernel answers in order: with the second answer, every change made before the first
-# question has been dealt with, and what the page held back until then has been sent too.
+# What the widgets of a page send goes to a thread of its own in the kernel (a "subshell"), each
+# thread answers in order: with the second answers, every change made before the first question
+# has been dealt with, and what the page held back until then has been sent too.
 CATCH_UP = """
 async () => {
   const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-  await kernel.requestKernelInfo();
-  await kernel.requestKernelInfo();
+  const threads = [kernel.subshellId];
+  if (kernel.supportsSubshells)
+    threads.push(...(await kernel.requestListSubshell({}).done).content.subshell_id);
+  const ask = thread => {
+    const before = kernel.subshellId;
+    kernel.subshellId = thread;
+    const answer = kernel.requestKernelInfo(); // is sent at once
+    kernel.subshellId = before;
+    return answer;
+  };
+  for (let round = 0; round < 2; round++) await Promise.all(threads.map(ask));
 }
 """

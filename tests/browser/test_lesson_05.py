@@ -63,7 +63,7 @@ class Masks(Explorer):
         self.said = self.out.locator(".mha-mask .readout")
         self.remark = self.out.locator(".mha-mask .remark")
 
-    def cell(self, query: int, key: int):
+    def square(self, query: int, key: int):
         return self.grid.locator(f'[data-cell="{query},{key}"]')
 
     def cells(self) -> list[list[int]]:
@@ -170,30 +170,30 @@ def test_c09_an_emptied_row_is_shown_three_ways(masks):
     expect(masks.remark).to_contain_text("0/0 = NaN")
     expect(masks.out.locator(".mha-attention .mha-legend")).to_be_visible()  # hatched
     assert masks.height() == height
-    masks.cell(2, 1).hover()
+    masks.square(2, 1).hover()
     expect(masks.said).to_contain_text("down → flow: 1, may look. Weight in head 1: ")
     expect(masks.remark).to_contain_text("the three ways agree")
 
 
 def test_c30_the_keyboard_alone_reads_every_cell_and_focus_stays(lesson, masks):
     keys, cells = lesson.page.keyboard, len(lesson.cell_ids())
-    masks.cell(0, 0).focus()
+    masks.square(0, 0).focus()
     for key, cell in (
         ("ArrowDown", (1, 0)), ("End", (1, 5)), ("ArrowRight", (1, 5)), ("ArrowLeft", (1, 4)),
         ("ArrowUp", (0, 4)), ("Home", (0, 0)), ("ArrowUp", (0, 0)),
     ):  # fmt: skip
         keys.press(key)
-        expect(masks.cell(*cell)).to_be_focused()
+        expect(masks.square(*cell)).to_be_focused()
     keys.press("a")  # a JupyterLab shortcut that would add a cell
     assert len(lesson.cell_ids()) == cells
     keys.press("End")
     expect(masks.said).to_have_text(
         "Rivers → [PAD] (6): 0, hidden twice: [PAD] (6) comes later and is padding."
     )
-    expect(masks.cell(0, 5)).to_have_attribute("aria-label", masks.said.inner_text())
+    expect(masks.square(0, 5)).to_have_attribute("aria-label", masks.said.inner_text())
     assert masks.ask("grid.pointed") == [0, 5]
     masks.put(mask="padding")
-    expect(masks.cell(0, 5)).to_be_focused()
+    expect(masks.square(0, 5)).to_be_focused()
     expect(masks.said).to_contain_text("because [PAD] (6) is padding")
     assert masks.grid.locator('[data-cell][tabindex="0"]').count() == 1
     assert all(lesson.spoken_names("combobox"))
