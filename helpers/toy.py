@@ -48,7 +48,7 @@ def embed(tokens: list[str], d_model: int, seed: int) -> Tensor:
     return ((vectors + _positions(d_model, seed)[: len(tokens)]) / 2**0.5).unsqueeze(0)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)  # two explorers side by side; the widest takes 12 MB
 def _layer(d_model: int, seed: int) -> MultiHeadAttention:
     generator = torch.Generator().manual_seed(seed)
     return MultiHeadAttention(d_model, 1, generator=generator).requires_grad_(False)

@@ -12,8 +12,9 @@ import torch
 import torch.nn.functional as F
 
 from helpers import texts
-from helpers.attention import head_width, split_heads
+from helpers.attention import MultiHeadAttention, head_width, split_heads
 from helpers.checks import check, exercises
+from helpers.shapes import count_flops, count_parameters
 
 INF = float("inf")
 
@@ -651,3 +652,19 @@ def test_an_answer_that_raises_in_every_trial_is_not_called_by_a_misconception()
     wrong = of_heads(lambda h, W_O: torch.cat(h, dim=-1) @ W_O @ W_O[:2])
     result = check("02.looped_multi_head", wrong)
     assert result.kind == "raised" and "mat1 and mat2" in result.message
+
+
+# --- what the lesson's quiz claims ------------------------------------------------------------
+
+
+def test_c08_c38_claims_of_the_quiz():
+    layers = {H: MultiHeadAttention(64, H, generator=torch.Generator()) for H in (4, 8)}
+    assert {count_parameters(layer) for layer in layers.values()} == {16_384}  # q3
+    assert {64 % H for H in (1, 4, 8, 64)} == {0} and 64 % 5 == 4  # q1
+    traces = {H: layer.trace(torch.zeros(1, 10, 64)) for H, layer in layers.items()}
+    assert traces[8].scores.numel() == 2 * traces[4].scores.numel()  # q4
+    assert count_flops(traces[8]) == count_flops(traces[4])
+    assert traces[8].output.shape == traces[4].output.shape
+    heads = [torch.zeros(10, 64)] * 8
+    assert torch.cat(heads, dim=-1).shape == (10, 512)  # q5
+    assert torch.cat(heads, dim=0).shape[0] == 80

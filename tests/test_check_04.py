@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from helpers import texts
 from helpers.checks import check, exercises
+from helpers.explorers import HeadGates
 
 
 @pytest.fixture(params=["en", "es"])
@@ -371,3 +372,18 @@ def test_c15_untouched_stubs_wait():
     for id in RIGHT:
         result = check(id, lambda *inputs: None)
         assert result.passed is None and result.kind == "not_yet"
+
+
+# --- what the lesson's quiz claims ------------------------------------------------------------
+
+
+def test_c02_c38_claims_of_the_quiz():
+    heads = torch.arange(8).view(1, 2, 2, 2)
+    assert no_swap(heads)[0, 0].tolist() == [0, 1, 2, 3]  # q1, q2: contiguous, so no error
+    assert heads.permute(0, 2, 3, 1).flatten(2)[0, 0].tolist() == [0, 4, 1, 5]
+    explorer = HeadGates(d_model=16, H=4)
+    assert round(explorer.shares.max().item(), 2) == 0.34  # q6
+    assert explorer.lengths.sum() > explorer.trace.output.norm()
+    explorer.gates = [0.0, 0.0, 0.0, 1.0]
+    assert (explorer.trace.output != 0).any(1).sum() == 16  # q5
+    assert (explorer.trace.concat != 0).any(1).sum() == 4

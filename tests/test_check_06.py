@@ -75,8 +75,8 @@ WRONG = {
         (0.13, "narrower_heads_fewer_weights"), (1 / 64, "narrower_heads_fewer_weights"),
         (64, "squared"), (0, "growth_not_factor"), (16, "heads_not_factor"),
         (14, "heads_not_factor"), (16384, "parameters_not_factor"),
-        (16640, "parameters_not_factor"), (2, "doubled"), (4, "matrices_not_factor"), (3, "another_number"),
-        ("1", "number_as_text"), (True, "not_a_value"),
+        (16640, "parameters_not_factor"), (2, "doubled"), (4, "matrices_not_factor"),
+        (3, "another_number"), ("1", "number_as_text"), (True, "not_a_value"),
     ],
     "06.map_factor": [
         (2, "one_side_only"), (18 / 9, "one_side_only"), (1, "same_size"), (0, "same_size"),

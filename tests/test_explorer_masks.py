@@ -239,6 +239,11 @@ def test_c25_the_still_picture_has_every_cell_in_its_colour():
         red, green, blue, _ = cells[f"mask-{q}-{k}"].get_facecolor()
         bright = red + green > 1.5 and blue < 0.3
         assert bright == bool(explorer.allowed[1, q, k]), (q, k)
+        box, first = cells[f"mask-{q}-{k}"], cells["mask-0-0"]  # y grows downwards
+        assert (box.get_x() > first.get_x()) == (k > 0)
+        assert (box.get_y() > first.get_y()) == (q > 0)
+        assert box.get_x() == cells[f"mask-0-{k}"].get_x()
+        assert box.get_y() == cells[f"mask-{q}-0"].get_y()
     assert "mask-nothing-1" in cells and "mask-nothing-0" not in cells
     texts = [text.get_text() for text in figure.findobj(Text)]
     assert texts.count("NaN") == T and "may look" in texts and "hidden" in texts

@@ -112,6 +112,7 @@ def test_the_right_side_takes_the_sentence_that_it_was_not_given():
     playground = Playground(left={"sentence": CAT}, right={"H": 2, "T": 9})
     assert playground.right.sentence == CAT and playground.same_sentence
     assert playground.right.T == 9
+    assert Playground(left={"H": 2, "T": 5}).right.H == 8, "only the sentence goes over"
     asked = Playground(left={"sentence": CAT}, right={"sentence": "x"}, same_sentence=True)
     assert asked.right.sentence == CAT and asked.right.T == 6
 

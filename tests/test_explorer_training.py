@@ -52,7 +52,7 @@ def test_plain_code_trains_and_gets_the_runs_that_the_page_shows(small):
     assert small.curves.frame["done"] == 1
     assert small.curves.frame["status"] == "all 3 runs trained"
     low = f"{runs[1].right:.2f}"
-    assert f"two heads, d_model = 64: {low} to {low} right (1 runs)" in small.message
+    assert f"two heads, d_model = 64: {low} to {low} right (runs: 1)" in small.message
     assert small._button.disabled
     curves = [run.curve for run in runs]
     assert small.finish() == runs and [run.curve for run in runs] == curves  # nothing more
@@ -219,7 +219,7 @@ def test_the_curves_are_told_in_words_and_numbers():
     view.show([Series("<b>one</b>", [[(0, 0.1), (10, 0.25)], [(0, 0.123)], []])], 20, 0.4, "so far")
     frame = view.frame
     assert frame["series"][0]["numbers"] == ["0.25", "0.12", "–"]
-    assert "<b>one</b>: 0.12 to 0.25 right (2 runs)." in frame["spoken"]
+    assert "<b>one</b>: 0.12 to 0.25 right (runs: 2)." in frame["spoken"]
     assert (frame["done"], frame["status"], frame["steps"]) == (0.4, "so far", 20)
     view.clear("why")
     assert view.frame["reason"] == "why"

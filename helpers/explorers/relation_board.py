@@ -54,9 +54,21 @@ class RelationBoard(Explorer):
         self._bind(self._direction, "direction")
         self._bind(self._path, "path")
         self.grid, self._table = HeadGrid(), ipywidgets.HTML()
+        self.grid.observe(self._pressed, names="pressed")
         return [
             row(self._relation, self._direction, self._path), self._note, self._table, self.grid,
         ]  # fmt: skip
+
+    def _pressed(self, change) -> None:
+        """Read out the head that was pressed, until the next picture."""
+        if self.score is not None:
+            at = divmod(change.new[0], self.score.accuracy.shape[1])
+            words = t(
+                f"{TX}.one_head", name=heads.name(*at), number=_percent(self.score.accuracy[at]),
+                low=_percent(self.score.low[at]), high=_percent(self.score.high[at]),
+                baseline=_percent(self.score.baseline),
+            )  # fmt: skip
+            self.grid.frame = self.grid.frame | {"reading": words, "selected": change.new[0]}
 
     def _draw(self) -> None:
         self.score = None

@@ -8,7 +8,7 @@ from ..palette import AXIS_COLOURS
 from ..texts import t
 from ..views.cell_view import CellPanel
 from ..views.dependency_view import DependencyMap
-from .page import LINE, MUTE, TEXT, Figure, Page, own_style
+from .page import LINE, MUTE, TEXT, Figure, Page, line_width, own_style
 from .steps import math_pieces, tuple_pieces
 
 EDGE, GAP, CELL, LABELS = 12, 24, 27, 76  # px
@@ -54,8 +54,6 @@ def _write(page: Page, x: float, y: float, width: float, text: str, **style) -> 
 
 
 def _width(piece) -> float:
-    from .page import line_width
-
     text, style = piece
     return line_width(text, **style) if text else 0
 

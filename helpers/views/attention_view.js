@@ -170,7 +170,7 @@ class AttentionView {
       (this.text[name] = make(what, attributes));
 
     this.grid = make("div.mha-heads", { role: "toolbar" });
-    this.grid.style.minHeight = `${BOX}px`;
+    this.grid.style.setProperty("--box", `${BOX}px`);
     const bar = make("canvas", { ...unseen, width: 256, height: 1 }), strip = new ImageData(256, 1);
     new Uint32Array(strip.data.buffer).set(this.colours);
     bar.getContext("2d").putImageData(strip, 0, 0);
@@ -373,6 +373,9 @@ class AttentionView {
     for (const [name, value] of Object.entries(style)) grid.style.setProperty(name, value);
     this.columns = columns;
     grid.classList.toggle("mha-dense", side < 60);
+    // More heads than the box holds are scrolled, so that the page below stays where it is.
+    const height = Math.ceil(H / columns) * (side + (side < 60 ? 18 : 28));
+    grid.classList.toggle("mha-many", !this.frame.columns && height > BOX);
     this.smooth(grid, side);
     [...grid.children].forEach((head, h) => {
       head.setAttribute("aria-pressed", h === this.selected);

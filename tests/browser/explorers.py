@@ -45,8 +45,8 @@ class Explorer:
     @property
     def name(self) -> str:
         """Python's name for it: the notebook's `Out` of the number beside the cell's output."""
-        number = self.out.locator(".jp-OutputPrompt").inner_text().strip("[]: \n")
-        return f"Out[{int(number)}]"
+        prompt = self.out.locator(".jp-OutputPrompt").filter(has_text="[")  # printed text has none
+        return f"Out[{int(prompt.inner_text().strip('[]: '))}]"
 
     def ask(self, what: str):
         """An attribute, or any expression that follows the explorer's name and a dot."""

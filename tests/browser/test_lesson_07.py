@@ -99,7 +99,7 @@ def test_c30_c31_table_keyboard_and_themes(lesson, training):
     try:
         for theme in THEMES:
             lesson.set_theme(theme)
-            ratio, text, count = lesson.worst_contrast(training.out)
+            ratio, text, count = lesson.worst_contrast(training.curves)
             assert ratio >= 4.5, (theme, text)
             assert count >= 15
     finally:

@@ -114,6 +114,10 @@ def test_the_board_follows_relation_direction_and_file(board, lesson):
     table = board.out.locator(".mha-board")
     for words in ("L3-H1", "79 %", "71 % to 86 %", "always the word at -2", "51 %", "untrained"):
         expect(table).to_contain_text(words)
+    board.press(38)
+    expect(board.readout).to_have_text(
+        "L4-H3: 64 %, 95 % interval 55 % to 73 %; fixed offset 51 %."
+    )
     field = board.out.get_by_label("Relation")
     field.select_option(label="nmod (64)")
     expect(board.readout).to_contain_text("No head is above the fixed offset here")
@@ -148,13 +152,13 @@ def test_similarity_moves_as_heads_go(gates):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_look_in_every_theme(lesson, roles, theme):
-    lesson.theme(theme)
+    lesson.set_theme(theme)
     try:
         for cell in ("roles-run", "board-run", "gates-run"):
             assert lesson.sideways(lesson.output(cell)) == []
             lesson.screenshot(f"lesson-08-{cell}-{theme.split()[-1]}", lesson.output(cell))
     finally:
-        lesson.theme(THEMES[0])
+        lesson.set_theme(THEMES[0])
 
 
 def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
