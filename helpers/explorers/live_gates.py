@@ -122,7 +122,9 @@ class LiveGates(Explorer):
             "now": f"{self.similarity:.3f}", "whole": f"{self.whole:.3f}", "off": len(self.off),
             "first": f"{self.moved[0]:.3f}", "second": f"{self.moved[1]:.3f}",
         }  # fmt: skip
-        return [t(f"{TX}.facts.{key}", **values) for key in ("now", "whole", "first", "second", "off")]
+        return [
+            t(f"{TX}.facts.{key}", **values) for key in ("now", "whole", "first", "second", "off")
+        ]
 
     def _blank(self, reason: str) -> None:
         self.similarity = self.whole = self.moved = None
