@@ -285,11 +285,3 @@ def test_one_sequence_without_a_batch_axis_is_refused_in_words():
         split_heads(torch.zeros(10, 64), 8)
     with pytest.raises(ValueError, match=r"x\[None\]"):
         MultiHeadAttention(64, 8)(torch.zeros(10, 64))
-
-
-def test_temperature_divides_the_scores():
-    layer = MultiHeadAttention(16, 4, generator=torch.Generator().manual_seed(0))
-    X = torch.randn(1, 5, 16, generator=torch.Generator().manual_seed(1))
-    plain, hot = layer.trace(X), layer.trace(X, temperature=4.0)
-    torch.testing.assert_close(hot.scores, plain.scores / 4)
-    torch.testing.assert_close(hot.weights, (plain.scores / 4).softmax(-1))
