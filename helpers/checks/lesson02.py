@@ -137,7 +137,7 @@ size_exercise.misconception(
 size_exercise.misconception(
     "impossible_rounded",
     lambda d, h: d // h,
-    lambda d, h: d / h,
+    lambda d, h: d / h if d % h else d // h,
     lambda d, h: round(d / h),
     lambda d, h: ceil(d / h),
     lambda d, h: max(1, d // h),
@@ -216,12 +216,8 @@ project_exercise.misconception(
     lambda X, W, head: (X @ W).transpose(0, 1).flatten(1),
 )
 project_exercise.misconception("token_instead_of_head", lambda X, W, head: X[head] @ W[head])
-project_exercise.misconception(
-    "wrong_axis_of_W",
-    lambda X, W, head: X @ W[..., head].T,
-    lambda X, W, head: X @ W[:, head].T,
-    lambda X, W, head: X @ W[..., head],
-)
+# Other wrong axes do not fit X at all: torch's own words name those.
+project_exercise.misconception("wrong_axis_of_W", lambda X, W, head: X @ W[..., head].T)
 project_exercise.misconception(
     "heads_mixed_by_reshape",
     lambda X, W, head: X @ W.reshape(W.shape[1], -1)[:, _cut(W, head)],

@@ -64,11 +64,7 @@ shares_exercise.misconception(
     "largest_counted",
     lambda w, p: (w[:, :, -1].argmax(-1)[..., None] == p[:, None]).float().mean(0),
 )
-shares_exercise.misconception(
-    "places_counted_from_1",
-    lambda w, p: pointer_shares(w, p - 1),
-    lambda w, p: pointer_shares(w, p + 1),
-)
+shares_exercise.misconception("places_counted_from_1", lambda w, p: pointer_shares(w, p + 1))
 shares_exercise.misconception(
     "pointers_of_one_row",
     lambda w, p: w[:, :, -1].mean(0)[:, p[0]],

@@ -181,9 +181,11 @@ loop_exercise.misconception(
 loop_exercise.misconception("W_O_transposed", _joined_by(lambda heads, W_O: joined(heads, W_O.mT)))
 loop_exercise.misconception(
     "values_forgotten",
-    lambda X, W_Q, W_K, W_V, W_O, mask=None: joined(
-        torch.stack([attention_weights(X @ q, X @ k, mask) for q, k in zip(W_Q, W_K, strict=True)]),
-        W_O,
+    lambda X, W_Q, W_K, W_V, W_O, mask=None: (
+        torch.stack([attention_weights(X @ q, X @ k, mask) for q, k in zip(W_Q, W_K, strict=True)])
+        .transpose(0, 1)
+        .flatten(1)
+        @ W_O
     ),
 )
 
