@@ -60,6 +60,8 @@ def test_c42_both_editions_print_the_same_numbers(path):
     for book in (read(path), read(in_spanish(path))):
         numbers = {cell.id: Counter() for cell in book.cells if cell.cell_type == "code"}
         for cell, output in outputs_of(book):
+            if "NBVAL_IGNORE_OUTPUT" in cell.source:
+                continue  # times: no two runs print the same
             text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
             numbers[cell.id].update(NUMBER.findall(text))
         found.append(numbers)
