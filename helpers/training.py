@@ -7,7 +7,6 @@ Every random number comes from a generator of its own. Numbers here are shares f
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .attention import AttentionTrace, BlankLinear, MultiHeadAttention
+from .threads import one_thread
 
 POSITIONS, VALUES = 12, 10  # places in the row; different values that may stand there
 STEPS, BATCH, RATE, EVERY = 200, 64, 5e-3, 10
@@ -148,7 +148,7 @@ def train(
     yield Progress(0, steps, share_right(model, test))
     for start in range(0, steps, EVERY):
         stop = min(start + EVERY, steps)
-        with _one_thread(), torch.enable_grad():
+        with one_thread(), torch.enable_grad():
             for _ in range(start, stop):
                 values, pointers, answers = draw(BATCH, generator)
                 loss = F.cross_entropy(model(values, pointers).flatten(0, 1), answers.flatten())
@@ -255,16 +255,5 @@ def band(share: float) -> str:
 
 
 def _hits(model: PointerModel, batch: Batch, gates: Tensor | None) -> Tensor:
-    with _one_thread():
+    with one_thread():
         return model.answer(batch.values, batch.pointers, gates) == batch.answers
-
-
-@contextmanager
-def _one_thread():
-    """One torch thread inside: for tensors this small, waking a second one costs more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -11,12 +11,12 @@ import difflib
 import sys
 
 from ..texts import t
+from ..threads import one_thread
 from .base import exercises, find
 from .comparing import described
 from .diagnosis import diagnose
 from .report import Report
 from .result import Result, result_of
-from .trying import one_thread
 
 __all__ = ["Report", "Result", "attempted", "check", "exercises", "results"]
 

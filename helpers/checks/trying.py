@@ -35,17 +35,6 @@ def own_random_state(seed: int):
         torch.set_rng_state(before)
 
 
-@contextmanager
-def one_thread():
-    """torch on one thread inside: for tensors this small, waking more costs ten times as much."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def attempt(exercise: Exercise, answer, probe: Probe, *, seed: int = 0, without: str = ""):
     """One call of `answer`, gradients on. Only KeyboardInterrupt comes through."""
     inputs = probe.copies(without)
