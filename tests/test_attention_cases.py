@@ -54,7 +54,7 @@ def test_c05_splitting_says_it_too():
     [
         (64, 5, ["H = 5 no divide a d_model = 64", "resto 4", "que sí funcionan: 4, 8."]),
         (97, 2, ["H = 2 no divide a d_model = 97", "resto 1", "1, 97"]),
-        (2, 8, ["H = 8 cabezas son más que los 2", "que sí funcionan: 2."]),
+        (2, 8, ["H = 8 cabezas son más que los d_model = 2 componentes", "que sí funcionan: 2."]),
         (64, 0, ["H = 0: hace falta al menos 1 cabeza", "que sí funcionan: 1."]),
     ],
 )

@@ -30,7 +30,7 @@ from helpers.views.attention_view import AttentionView
 weights = torch.arange(1, 37).reshape(3, 3, 4) / 40
 weights[2, 1] = 0
 view = AttentionView()
-view.show(weights, ["the", "cat", "sat"], ["a", "b", "c", "d"])
+view.show(weights, ["the", "<i>cat</i>", "sat"], ["a", "<b>b</b>", "$c$", "d"])
 view
 """
 TOY = """
@@ -205,6 +205,24 @@ def test_c21_c22_each_cell_has_its_own_place_and_the_scale_of_all(views):
     assert abs(bar[0, :, :3] - colours_of(np.arange(256) / 256)).max() <= 3
 
 
+def test_c20_tokens_with_markup_are_shown_as_they_are(views):
+    view = Explorer(views, 0)
+    keys = view.out.locator(".mha-map .mha-keys > div span")
+    assert keys.all_inner_texts() == ["a", "<b>b</b>", "$c$", "d"]
+    view.over_cell(1, 1)
+    expect(view.readout).to_have_text(
+        "<i>cat</i> → <b>b</b>: 0.15 of <i>cat</i>'s attention in head 1"
+    )
+    view.out.get_by_role("radio", name="table").check()
+    expect(view.out.locator("[data-table] thead")).to_contain_text("<b>b</b>")
+    view.out.get_by_role("radio", name="arcs").check()
+    expect(view.out.locator("[data-arcs]")).to_contain_text("<i>cat</i>")
+    # The view's own <b> and <i> stand outside of these.
+    words = view.out.locator(":is(.mha-axis, [data-readout], [data-table])")
+    assert words.locator("b, i, mjx-container").count() == 0
+    view.out.get_by_role("radio", name="map").check()
+
+
 def test_c21_query_0_on_key_2_is_bright_in_the_upper_right(views):
     view = Explorer(views, 1)
     (picture,) = view.pictures(view.large.locator("canvas"))
@@ -271,6 +289,10 @@ def test_c23_500_changes_in_ten_seconds_end_on_the_last_one(lab, new_lab_page):
         assert after["figures"] <= counts["figures"] <= 1 and after["pyplot"] == 0
         assert after["widgets"] == counts["widgets"]
         assert process.memory_info().rss - before < 30e6
+        explorer.put(H=768)  # more maps than the box holds
+        assert explorer.height() == height
+        explorer.heads.last.focus()
+        expect(explorer.heads.last).to_be_in_viewport()
         explorer.page.drag(wide, 0.5)  # and then a hand
         explorer.assert_agrees(WIDTH, HEADS, TOKENS)
         assert explorer.height() == height
