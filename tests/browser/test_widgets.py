@@ -244,6 +244,7 @@ def test_c30_the_picture_has_words_and_numbers_beside_it(views):
     assert all(re.fullmatch(r"head \d, strongest: \w+ → \w+ \d\.\d\d", name) for name in names)
     view.get_by_role("radio", name="table").check()
     table = view.locator("[data-table]")
+    expect(table.locator("tbody td").first).to_have_text("0.025")  # it is filled with a frame
     assert table.locator("tbody td").all_inner_texts()[:5] == [
         "0.025", "0.050", "0.075", "0.100", "0.250",
     ]  # fmt: skip
