@@ -65,7 +65,7 @@ def start_lesson(language: str) -> None:
 def encoder_status() -> str:
     """One sentence: the pretrained encoder is ready, or what is missing and how to get it."""
     from .encoder import load_encoder
-    from .encoder_files import EncoderError
+    from .encoder.files import EncoderError
 
     try:
         encoder = load_encoder()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from helpers import quiz_marking, texts
-from helpers.quiz import Quiz
-from helpers.quiz_marking import load_questions, quiz_ids
-from helpers.quiz_text import as_html, as_plain
+from helpers import texts
+from helpers.quiz import Quiz, marking
+from helpers.quiz.marking import load_questions, quiz_ids
+from helpers.quiz.text import as_html, as_plain
 
-HELPERS = Path(quiz_marking.__file__).parent
+HELPERS = Path(marking.__file__).parent
 LANGUAGES = ("en", "es")
 
 

@@ -12,8 +12,8 @@ from torch import nn
 
 from helpers import texts
 from helpers.checks import check, exercises
-from helpers.dependency import dependency_map
-from helpers.wrong_turns import layer_with
+from helpers.reshaping.dependency import dependency_map
+from helpers.reshaping.wrong_turns import layer_with
 
 
 @pytest.fixture(params=["en", "es"])

@@ -5,8 +5,12 @@ import torch
 from torch import nn
 
 from helpers.attention import ImpossibleHeadsError, MultiHeadAttention, merge_heads, split_heads
-from helpers.dependency import dependency_map
-from helpers.wrong_turns import layer_with, merge_without_transpose, split_without_transpose
+from helpers.reshaping.dependency import dependency_map
+from helpers.reshaping.wrong_turns import (
+    layer_with,
+    merge_without_transpose,
+    split_without_transpose,
+)
 
 
 def causal(T):

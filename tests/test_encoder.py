@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from helpers import texts
 from helpers.attention import MultiHeadAttention
 from helpers.encoder import Encoder, load_encoder
-from helpers.encoder_files import SHA256, WEIGHTS, packaged_folder
+from helpers.encoder.files import SHA256, WEIGHTS, packaged_folder
 
 ROOT = Path(__file__).parent.parent
 BANK = "The bank by the river issued a statement."

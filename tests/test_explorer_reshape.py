@@ -9,12 +9,12 @@ import torch
 
 from helpers import toy
 from helpers.attention import split_heads
-from helpers.cells import ink_on, places_of
 from helpers.explorers import ReshapeLab
 from helpers.lesson import set_language
 from helpers.palette import HEAD_COLOURS
-from helpers.routes import STEPS, merge_rule, walk
-from helpers.wrong_turns import split_without_transpose
+from helpers.reshaping.cells import ink_on, places_of
+from helpers.reshaping.routes import STEPS, merge_rule, walk
+from helpers.reshaping.wrong_turns import split_without_transpose
 
 TURNS = [("right", "right"), ("wrong", "wrong"), ("wrong", "right"), ("right", "wrong")]
 SIZES = [(T, H, d_k) for T in (1, 2, 3, 4, 7) for H in (1, 2, 3, 4, 6) for d_k in (1, 2, 3, 6)]

@@ -19,8 +19,8 @@ from quiz_probe import (
     wrong_answer,
 )
 
-from helpers import quiz_card, texts
-from helpers.quiz import Quiz
+from helpers import texts
+from helpers.quiz import Quiz, card
 
 # Answers ----------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ def test_c24_a_failing_listener_is_told_and_the_answer_is_kept(language):
 def test_c24_an_exception_in_a_callback_shows_and_passes(broken, monkeypatch):
     quiz = Quiz("01")
     with monkeypatch.context() as patch:
-        patch.setattr(quiz_card, broken, lambda *_: 1 / 0)
+        patch.setattr(card, broken, lambda *_: 1 / 0)
         press(quiz, "q1", ["a"])
         assert isinstance(quiz.error, ZeroDivisionError)
         assert "ZeroDivisionError" in quiz._trouble.value

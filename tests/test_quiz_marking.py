@@ -15,8 +15,8 @@ from quiz_probe import (
 )
 
 from helpers import texts
-from helpers.quiz_marking import load_questions, mark, quiz_ids, read_numbers
-from helpers.quiz_text import as_plain
+from helpers.quiz.marking import load_questions, mark, quiz_ids, read_numbers
+from helpers.quiz.text import as_plain
 
 # The questions ----------------------------------------------------------------------------
 

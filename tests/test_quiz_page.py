@@ -20,10 +20,10 @@ from quiz_probe import (
     wrong_answer,
 )
 
-from helpers import quiz_marking, texts
-from helpers.quiz import Quiz
-from helpers.quiz_marking import load_questions, mark, quiz_ids
-from helpers.quiz_text import as_html, as_plain
+from helpers import texts
+from helpers.quiz import Quiz, marking
+from helpers.quiz.marking import load_questions, mark, quiz_ids
+from helpers.quiz.text import as_html, as_plain
 
 
 def other_key(key: dict, texts_of: dict) -> dict:
@@ -43,11 +43,11 @@ def test_c41_the_page_before_an_answer_does_not_hang_on_the_key(
     quiz_id, test_mode, tmp_path, monkeypatch
 ):
     before = page(Quiz(quiz_id, test_mode=test_mode))
-    keys = json.loads((HELPERS / "data/quiz" / f"{quiz_id}.json").read_text(encoding="utf-8"))
+    keys = json.loads((HELPERS.parent / "data/quiz" / f"{quiz_id}.json").read_text(encoding="utf-8"))
     words = texts.texts_under(f"quiz_{quiz_id}.questions")
     changed = {name: other_key(key, words[name]) for name, key in keys.items()}
     (tmp_path / f"{quiz_id}.json").write_text(json.dumps(changed), encoding="utf-8")
-    monkeypatch.setattr(quiz_marking, "_keys", tmp_path)
+    monkeypatch.setattr(marking, "_keys", tmp_path)
     assert load_questions(quiz_id)[0].right != [keys["q1"]["right"]]
     assert page(Quiz(quiz_id, test_mode=test_mode)) == before
 
@@ -107,7 +107,7 @@ def test_c20_what_is_typed_stays_text():
 
     assert len(htmls(quiz)) > 12
     assert not any("bold" in value or "frac" in value for value in htmls(quiz))
-    script = (HELPERS / "quiz_answer.js").read_text(encoding="utf-8")
+    script = (HELPERS / "answer.js").read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|DOMParser", script)
     assert "said.textContent" in script
 
@@ -117,7 +117,7 @@ def test_our_own_text_is_escaped_and_keeps_its_formulas():
 
 
 def test_c36_the_page_asks_for_nothing_from_elsewhere():
-    for name in ("quiz_answer.js", "quiz.css"):
+    for name in ("answer.js", "quiz.css"):
         assert "//" not in re.sub(r"(?m)^\s*//.*$|; // .*$", "", read(name)), name
 
 
@@ -156,7 +156,7 @@ def leaves(node):
 
 
 def test_every_word_of_the_quiz_is_used():
-    code = "".join(read(p) for p in ("quiz.py", "quiz_card.py", "quiz_marking.py"))
+    code = "".join(read(p) for p in ("quiz.py", "card.py", "marking.py"))
 
     def names(node):
         return (

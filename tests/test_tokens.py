@@ -4,7 +4,7 @@ import pytest
 
 from helpers import texts
 from helpers.encoder import load_encoder
-from helpers.tokens import cut, notice
+from helpers.encoder.tokens import cut, notice
 
 
 @pytest.fixture(scope="module")

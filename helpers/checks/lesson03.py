@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..attention import split_heads
-from ..wrong_turns import split_without_transpose
+from ..reshaping.wrong_turns import split_without_transpose
 from .base import Exercise, Probe, register
 from .case import Case
 from .places import place_exercise

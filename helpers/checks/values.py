@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..quiz_marking import read_numbers
+from ..quiz.marking import read_numbers
 from .base import Exercise
 from .case import Finding
 from .comparing import described, written

@@ -5,7 +5,7 @@ import torch
 import traitlets
 
 from ..encoder import load_encoder
-from ..encoder_files import EncoderError
+from ..encoder.files import EncoderError
 from ..texts import t
 from ..views.attention_view import AttentionView
 from .base import CannotDrawError, Explorer, row

@@ -6,7 +6,7 @@ import traitlets
 
 from .. import heads
 from ..encoder import Encoder, load_encoder
-from ..encoder_files import EncoderError
+from ..encoder.files import EncoderError
 from ..texts import t
 from ..treebank import own_sentences
 from ..views.head_grid import HeadCell, HeadGrid

@@ -8,12 +8,12 @@ import traitlets
 from torch import Tensor
 
 from ..attention import head_width, legal_heads
-from ..dependency import dependency_map
-from ..routes import STEPS, Stop, differing, walk
+from ..reshaping.dependency import dependency_map
+from ..reshaping.routes import STEPS, Stop, differing, walk
+from ..reshaping.wrong_turns import layer_with
 from ..texts import t
 from ..views.cell_view import CellPanel, CellView
 from ..views.dependency_view import DependencyMap, DependencyView
-from ..wrong_turns import layer_with
 from .base import CannotDrawError, row, slide_to
 from .reshape_words import differ_words, map_words, note_words, rule_words
 from .widths import STYLE, HeadWidthExplorer

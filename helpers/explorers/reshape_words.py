@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from ..cells import pair_words
-from ..routes import STEPS, Stop, coincide, differing, merge_rule
+from ..reshaping.cells import pair_words
+from ..reshaping.routes import STEPS, Stop, coincide, differing, merge_rule
 from ..texts import t
 
 TX = "explorer_reshape"

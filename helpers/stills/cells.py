@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from ..cells import CellTable, head_inks, head_of, row_names, strip_of, table_of
 from ..palette import AXIS_COLOURS
+from ..reshaping.cells import CellTable, head_inks, head_of, row_names, strip_of, table_of
 from ..texts import t
 from ..views.cell_view import CellPanel
 from ..views.dependency_view import DependencyMap

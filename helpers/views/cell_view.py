@@ -8,9 +8,9 @@ import anywidget
 import traitlets
 from torch import Tensor
 
-from ..cells import head_inks, row_names, strip_of, table_of
 from ..palette import axis_css
-from ..routes import Stop
+from ..reshaping.cells import head_inks, row_names, strip_of, table_of
+from ..reshaping.routes import Stop
 from ..texts import t
 
 _here = Path(__file__).parent

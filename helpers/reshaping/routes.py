@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .attention import head_width
+from ..attention import head_width
 from .wrong_turns import MERGE, SPLIT
 
 STEPS = ("linear", "view", "transpose", "scores", "heads", "swap", "contiguous", "merge")

@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from .attention import BlankLinear, MultiHeadAttention, head_width
-from .encoder_files import (
+from ..attention import BlankLinear, MultiHeadAttention, head_width
+from ..texts import t
+from .files import (
     CONFIG,
     TOKENIZER,
     WEIGHTS,
@@ -28,7 +29,6 @@ from .encoder_files import (
     read_tokenizer,
     read_weights,
 )
-from .texts import t
 from .tokens import Token, cut, notice, read_tokens
 
 __all__ = ["Encoder", "EncoderError", "Encoding", "Token", "load_encoder"]

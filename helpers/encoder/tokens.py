@@ -6,7 +6,7 @@ pieces it knows; `##` marks a piece that continues a word.
 
 from dataclasses import dataclass
 
-from .texts import t
+from ..texts import t
 
 LONGEST_UNKNOWN = 12  # characters of an unknown piece's own text that a label shows
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from .palette import head_colour
+from ..palette import head_colour
+from ..texts import t
 from .routes import Stop, memory_of, places_of
-from .texts import t
 
 WIDEST = 12  # columns of cells that stand beside one another
 TX = "explorer_reshape.cells"

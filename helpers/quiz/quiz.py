@@ -1,6 +1,6 @@
 """The course's quizzes: `Quiz("01")` as the last expression of a cell.
 
-Its questions and keys are read by `quiz_marking`; one question on the page is a `QuestionCard`.
+Its questions and keys are read by `marking`; one question on the page is a `QuestionCard`.
 """
 
 import html
@@ -10,10 +10,10 @@ from textwrap import TextWrapper
 
 import ipywidgets
 
-from .quiz_card import QuestionCard
-from .quiz_marking import Question, load_questions
-from .quiz_text import as_plain
-from .texts import current_language, t, texts_under
+from ..texts import current_language, t, texts_under
+from .card import QuestionCard
+from .marking import Question, load_questions
+from .text import as_plain
 
 
 class Quiz(ipywidgets.VBox):

@@ -13,8 +13,8 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from .quiz_marking import Marked, Question, mark
-from .quiz_text import as_html, as_plain
+from .marking import Marked, Question, mark
+from .text import as_html, as_plain
 
 _folder = Path(__file__).parent
 
@@ -25,7 +25,7 @@ class AnswerBox(anywidget.AnyWidget):
     It knows nothing of the key. `answer`: the chosen option ids, or [what was typed].
     """
 
-    _esm = (_folder / "quiz_answer.js").read_text(encoding="utf-8")
+    _esm = (_folder / "answer.js").read_text(encoding="utf-8")
     _css = (_folder / "quiz.css").read_text(encoding="utf-8")
     kind = traitlets.Unicode().tag(sync=True)
     name = traitlets.Unicode().tag(sync=True)  # what a screen reader calls the group

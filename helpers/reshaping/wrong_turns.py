@@ -7,8 +7,8 @@ in class; the right ones are `split_heads` and `merge_heads` in `helpers.attenti
 import torch
 from torch import Tensor
 
-from .attention import head_width, merge_heads, scaled_dot_product_attention, split_heads
-from .texts import t
+from ..attention import head_width, merge_heads, scaled_dot_product_attention, split_heads
+from ..texts import t
 
 
 def split_without_transpose(x: Tensor, num_heads: int) -> Tensor:

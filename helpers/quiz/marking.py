@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import texts
+from .. import texts
 
-_keys = Path(__file__).parent / "data" / "quiz"
+_keys = Path(__file__).parents[1] / "data" / "quiz"
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 
 
