@@ -66,6 +66,7 @@ def variables(environment: Environment, scratch: Path) -> dict[str, str]:
         HF_HUB_OFFLINE="1",
         TRANSFORMERS_OFFLINE="1",
         MPLBACKEND="Agg",
+        ATTENTION_COURSE_PROGRESS="off",
         **children.own_jupyter_folders(scratch),
     )
     if not children.home_can_be_written():

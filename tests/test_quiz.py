@@ -147,7 +147,7 @@ def test_c26_reset_brings_back_the_first_state():
             quiz.answer(name, answer)
             quiz.check(name)
     assert page(quiz) != fresh
-    button = quiz.children[-1].children[1]
+    button = quiz.children[-1].children[0].children[1]
     assert isinstance(button, ipywidgets.Button)
     button.click()
     assert quiz.error is None

@@ -43,7 +43,9 @@ def test_c41_the_page_before_an_answer_does_not_hang_on_the_key(
     quiz_id, test_mode, tmp_path, monkeypatch
 ):
     before = page(Quiz(quiz_id, test_mode=test_mode))
-    keys = json.loads((HELPERS.parent / "data/quiz" / f"{quiz_id}.json").read_text(encoding="utf-8"))
+    keys = json.loads(
+        (HELPERS.parent / "data/quiz" / f"{quiz_id}.json").read_text(encoding="utf-8")
+    )
     words = texts.texts_under(f"quiz_{quiz_id}.questions")
     changed = {name: other_key(key, words[name]) for name, key in keys.items()}
     (tmp_path / f"{quiz_id}.json").write_text(json.dumps(changed), encoding="utf-8")
@@ -196,7 +198,7 @@ def test_c30_every_control_has_a_name(language):
             assert card.box.name == f"{place}. {as_plain(card.question.prompt)}"
             assert card.box.words["place"] == place and card.box.words["lang"] == language
             assert card.box.words["button"] and card.box.words["field"]
-        assert quiz.children[-1].children[1].description == texts.t("quiz.reset")
+        assert quiz.children[-1].children[0].children[1].description == texts.t("quiz.reset")
 
 
 def test_c30_the_explanation_is_spoken_without_formulas():

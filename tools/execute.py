@@ -63,4 +63,5 @@ def execute(notebook: NotebookNode, folder: Path, name: str) -> None:
 def _environment(scratch: str) -> dict[str, str]:
     """The author's environment without what would change a lesson's outputs."""
     kept = {k: v for k, v in os.environ.items() if k not in ("MPLBACKEND", "PYTHONSTARTUP")}
-    return {**kept, **QUIET, "IPYTHONDIR": scratch}
+    own = {"IPYTHONDIR": scratch, "ATTENTION_COURSE_PROGRESS": "off"}
+    return {**kept, **QUIET, **own}

@@ -10,6 +10,7 @@ came and what to look at next.
 import difflib
 import sys
 
+from .. import progress
 from ..texts import t
 from ..threads import one_thread
 from .base import exercises, find
@@ -22,6 +23,7 @@ __all__ = ["Report", "Result", "attempted", "check", "exercises", "results"]
 
 _MISSING = object()
 _latest: dict[str, Result] = {}
+_kept: dict[str, dict] = {}  # exercise id -> the verdict last put into the progress file
 
 
 def check(exercise: str, answer=_MISSING) -> Result:
@@ -30,7 +32,8 @@ def check(exercise: str, answer=_MISSING) -> Result:
     exercise: its id, "01.attention_weights". answer: the function or class itself; without it,
     the name after the dot is looked up where `check` was called. Returns a `Result`, which a
     notebook cell shows in words; never raises because of what the reader wrote, except that
-    KeyboardInterrupt (the stop button) comes through.
+    KeyboardInterrupt (the stop button) comes through. A verdict that is new goes into the
+    reader's progress file; "not yet" does not.
     """
     wanted = find(exercise) if isinstance(exercise, str) else None
     if wanted is None:
@@ -43,6 +46,11 @@ def check(exercise: str, answer=_MISSING) -> Result:
         with one_thread():
             finding = diagnose(wanted, answer)
         result = result_of(wanted, finding)
+    if result.passed is not None and result.as_dict() != _kept.get(exercise):
+        _kept[exercise] = result.as_dict()
+        progress.keep(
+            {"what": "exercise", "id": exercise, "passed": result.passed, "kind": result.kind}
+        )
     _latest[exercise] = result
     return result
 

@@ -50,7 +50,8 @@ function render({ model, el }) {
   // because MathJax would announce its formulas piece by piece.
   const said = make("span", { class: "mha-quiz-said" });
   const spoken = make("span", { class: "mha-quiz-spoken" });
-  const status = make("div", { class: "mha-quiz-status", role: "status" }, said, spoken);
+  const lesson = make("span", { class: "mha-quiz-lesson" });
+  const status = make("div", { class: "mha-quiz-status", role: "status" }, said, lesson, spoken);
   const form = make("form", { class: "mha-quiz-form", lang: words.lang });
   form.append(...(words.hint ? [hint] : []), group, button, status);
   form.dataset.kind = kind;
@@ -97,6 +98,8 @@ function render({ model, el }) {
     form.dataset.verdict = model.get("verdict");
     said.textContent = model.get("said");
     spoken.textContent = model.get("spoken");
+    const link = model.get("link");
+    lesson.replaceChildren(...(link.file ? [` ${link.before} `, lessonLink(link)] : []));
   }
   function showMarks() {
     const marks = model.get("marks");
@@ -105,7 +108,7 @@ function render({ model, el }) {
     }
   }
   model.on("change:answer", showAnswer);
-  model.on("change:verdict change:said change:spoken", showVerdict);
+  model.on("change:verdict change:said change:spoken change:link", showVerdict);
   model.on("change:marks", showMarks);
   showAnswer();
   showVerdict();
@@ -113,7 +116,7 @@ function render({ model, el }) {
   return () => {
     window.removeEventListener("keydown", keepKeys, true);
     model.off("change:answer", showAnswer);
-    model.off("change:verdict change:said change:spoken", showVerdict);
+    model.off("change:verdict change:said change:spoken change:link", showVerdict);
     model.off("change:marks", showMarks);
   };
 }

@@ -13,10 +13,12 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from ..contents import link
 from .marking import Marked, Question, mark
 from .text import as_html, as_plain
 
 _folder = Path(__file__).parent
+_scripts = (_folder.parent / "views" / "lesson_link.js", _folder / "answer.js")
 
 
 class AnswerBox(anywidget.AnyWidget):
@@ -25,7 +27,7 @@ class AnswerBox(anywidget.AnyWidget):
     It knows nothing of the key. `answer`: the chosen option ids, or [what was typed].
     """
 
-    _esm = (_folder / "answer.js").read_text(encoding="utf-8")
+    _esm = "\n".join(script.read_text(encoding="utf-8") for script in _scripts)
     _css = (_folder / "quiz.css").read_text(encoding="utf-8")
     kind = traitlets.Unicode().tag(sync=True)
     name = traitlets.Unicode().tag(sync=True)  # what a screen reader calls the group
@@ -35,6 +37,7 @@ class AnswerBox(anywidget.AnyWidget):
     verdict = traitlets.Unicode().tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)  # shown as text, never as HTML or TeX
     spoken = traitlets.Unicode().tag(sync=True)
+    link = traitlets.Dict().tag(sync=True)  # to the lesson that explains it; empty for none
     marks = traitlets.Dict().tag(sync=True)  # option id -> word, for options already tried
 
 
@@ -53,12 +56,25 @@ class Record:
 
 
 class QuestionCard(ipywidgets.VBox):
-    """Question `number` of `total`. words: the texts of the quiz's interface."""
+    """Question `number` of `total`. words: the texts of the quiz's interface.
+
+    lesson: the lesson the quiz stands in; a wrong answer links to the question's own, when that
+    is another one.
+    """
 
     def __init__(
-        self, question: Question, number: int, total: int, words: dict, test_mode: bool = False
+        self,
+        question: Question,
+        number: int,
+        total: int,
+        words: dict,
+        test_mode: bool = False,
+        lesson: str = "",
     ):
         self.question, self.words, self.test_mode = question, words, test_mode
+        # Now, not when it is shown: a quiz keeps the language it was made in.
+        elsewhere = question.lesson != (lesson or question.lesson)
+        self._link = {"before": words["go_back"]} | link(question.lesson) if elsewhere else {}
         self.record = Record()
         self.lines: list[str] = []  # what is said about the last answer, as we wrote it
         place = words["number_of"].format(number=number, total=total)
@@ -91,13 +107,28 @@ class QuestionCard(ipywidgets.VBox):
             self._show("empty", self.words["empty"][self.question.kind])
         elif marked.verdict == "unread":
             self._show("unread", self.words["unread"].format(typed=answer[0].strip()))
-        elif self.test_mode:
-            self._count(answer, None)
+        else:
+            self._count(answer, None if self.test_mode else marked.verdict == "right")
+            self._tell(marked)
+            return True
+        return False
+
+    def resume(self, answer: list[str], tries: int) -> None:
+        """Show again what was answered on another day, unless the question has changed since."""
+        marked = mark(self.question, answer)
+        known = self.question.kind == "numeric" or set(answer) <= set(self.question.options)
+        if not known or marked.verdict in ("empty", "unread"):
+            return
+        right = None if self.test_mode else marked.verdict == "right"
+        self.record = Record(True, right, tries, bool(right and tries == 1), list(answer))
+        self.box.answer = list(answer)
+        self._tell(marked)
+
+    def _tell(self, marked: Marked) -> None:
+        if self.test_mode:
             self._show("recorded", self.words["verdict"]["recorded"])
         else:
-            self._count(answer, marked.verdict == "right")
             self._show(marked.verdict, *self._explain(marked))
-        return marked.verdict not in ("empty", "unread")
 
     def _count(self, answer: list[str], right: bool | None) -> None:
         record = self.record
@@ -138,6 +169,7 @@ class QuestionCard(ipywidgets.VBox):
         with self.box.hold_sync():
             self.box.verdict, self.box.said = verdict, said
             self.box.spoken = " ".join(as_plain(why) for why in whys)
+            self.box.link = self._link if verdict in ("wrong", "partly") else {}
             self.box.marks = {**self.box.marks, **words}
         paragraphs = "".join(f"<p>{as_html(why)}</p>" for why in whys)
         self.why.value = f'<div lang="{self.words["lang"]}">{paragraphs}</div>' if whys else ""

@@ -25,9 +25,11 @@ class Question:
     "numeric". options: option id -> text, in the order shown; empty for "numeric".
     whys: option id -> why it is right or wrong; for "numeric": "right", "other" and the names
     of `known_wrong`. right: the ids of the right options, or [number].
+    lesson: the number of the lesson it is about, "03".
     """
 
     id: str
+    lesson: str
     kind: str
     prompt: str
     options: dict[str, str]
@@ -65,21 +67,22 @@ def load_questions(quiz_id: str, seed: int | None = None) -> list[Question]:
         raise ValueError(texts.t("quiz.no_quiz", name=quiz_id, known=", ".join(quiz_ids())))
     keys = json.loads((_keys / f"{quiz_id}.json").read_text(encoding="utf-8"))
     words = texts.texts_under(f"quiz_{quiz_id}.questions")
-    return [
-        _question(name, key, words[name], f"{quiz_id}/{name}/{seed}") for name, key in keys.items()
-    ]
+    return [_question(quiz_id, name, key, words[name], seed) for name, key in keys.items()]
 
 
-def _question(name: str, key: dict, words: dict, seed: str) -> Question:
+def _question(quiz_id: str, name: str, key: dict, words: dict, seed: int | None) -> Question:
+    about = name, key.get("lesson", quiz_id)
     right = key["right"] if isinstance(key["right"], list) else [key["right"]]
     if key["kind"] == "numeric":
         tolerance, known = key["tolerance"], key.get("known_wrong", {})
-        return Question(name, "numeric", words["prompt"], {}, words["why"], right, tolerance, known)
+        return Question(
+            *about, "numeric", words["prompt"], {}, words["why"], right, tolerance, known
+        )
     order = sorted(words["options"])
-    random.Random(seed).shuffle(order)
+    random.Random(f"{quiz_id}/{name}/{seed}").shuffle(order)
     options = {option: words["options"][option]["text"] for option in order}
     whys = {option: words["options"][option]["why"] for option in order}
-    return Question(name, key["kind"], words["prompt"], options, whys, right)
+    return Question(*about, key["kind"], words["prompt"], options, whys, right)
 
 
 def mark(question: Question, answer: list[str]) -> Marked:

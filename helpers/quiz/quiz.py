@@ -10,6 +10,7 @@ from textwrap import TextWrapper
 
 import ipywidgets
 
+from .. import progress
 from ..texts import current_language, t, texts_under
 from .card import QuestionCard
 from .marking import Question, load_questions
@@ -20,10 +21,12 @@ class Quiz(ipywidgets.VBox):
     """Questions with one right option, several, or a number; wrong answers are explained.
 
     quiz_id: "00", "01", …  only: the ids of the questions to show, in this order.
+    lessons: show the questions about these lessons only, ["01", "02"].
     test_mode: answers are recorded and nothing is said about them.
     seed: another order of the options; without it all readers see the same one.
     The language is the one chosen when the quiz is made. Raises ValueError for an id that
-    does not exist, naming those that do.
+    does not exist, naming those that do. Answers are kept in the reader's progress file, and
+    shown again when the quiz is made another day.
 
     `results`: question id -> what was done. `error`: the last exception of a callback, which
     the page also tells, or None.
@@ -35,9 +38,16 @@ class Quiz(ipywidgets.VBox):
         only: Iterable[str] | None = None,
         test_mode: bool = False,
         seed: int | None = None,
+        lessons: Iterable[str] | None = None,
     ):
         questions = {question.id: question for question in load_questions(quiz_id, seed)}
-        shown = list(questions) if only is None else list(only)
+        about = {question.lesson for question in questions.values()}
+        for lesson in lessons or ():
+            if lesson not in about:
+                raise ValueError(_unknown("no_lesson", lesson, sorted(about), quiz=quiz_id))
+        wanted = about if lessons is None else set(lessons)
+        shown = [q.id for q in questions.values() if q.lesson in wanted]
+        shown = shown if only is None else list(only)
         for name in shown:
             if name not in questions:
                 raise ValueError(_unknown("no_question", name, questions, quiz=quiz_id))
@@ -46,7 +56,7 @@ class Quiz(ipywidgets.VBox):
         self._words = {**texts_under("quiz"), "lang": current_language()}
         self._title = texts_under(f"quiz_{quiz_id}.title")
         self._cards = {
-            name: QuestionCard(questions[name], number, len(shown), self._words, test_mode)
+            name: QuestionCard(questions[name], number, len(shown), self._words, test_mode, quiz_id)
             for number, name in enumerate(shown, start=1)
         }
         super().__init__([self._head(), *self._cards.values(), self._foot()])
@@ -54,6 +64,9 @@ class Quiz(ipywidgets.VBox):
         self.add_class("mha-quiz")
         if test_mode:
             self.add_class("mha-quiz-test")
+        for name, event in progress.read_log().latest_answers(quiz_id).items():
+            if name in self._cards:
+                self._cards[name].resume(event["answer"], event["tries"])
         for name, card in self._cards.items():
             card.box.on_msg(partial(self._on_message, name))
             card.box.observe(partial(self._on_choice, card), "answer")
@@ -68,7 +81,7 @@ class Quiz(ipywidgets.VBox):
         self._trouble.add_class("mha-quiz-trouble")
         return ipywidgets.VBox([title, stale, self._trouble])
 
-    def _foot(self) -> ipywidgets.HBox:
+    def _foot(self) -> ipywidgets.VBox:
         self._score = ipywidgets.HTML()
         self._score.add_class("mha-quiz-score")
         button = ipywidgets.Button(description=self._words["reset"])
@@ -76,7 +89,9 @@ class Quiz(ipywidgets.VBox):
         button.on_click(lambda _: self.reset())
         foot = ipywidgets.HBox([self._score, button])
         foot.add_class("mha-quiz-foot")
-        return foot
+        self._kept = ipywidgets.HTML()
+        self._kept.add_class("mha-quiz-kept")
+        return ipywidgets.VBox([foot, self._kept])
 
     def answer(self, question: str, choice) -> None:
         """Choose as a reader would: an option id, several of them, or a number (text or not).
@@ -124,14 +139,25 @@ class Quiz(ipywidgets.VBox):
         self._tell(None)
         answered = card.check()
         self._show_score()
-        for listener in self._listeners if answered else []:
-            listener(card.question.id, card.result())
+        if not answered:
+            return
+        name, result = card.question.id, card.result()
+        done = {part: result[part] for part in ("answer", "right", "tries")}
+        self._keep({"what": "question", "quiz": self.quiz_id, "id": name} | done)
+        for listener in self._listeners:
+            listener(name, result)
 
     def _reset(self) -> None:
         self._tell(None)
         for card in self._cards.values():
             card.reset()
         self._show_score()
+        self._keep({"what": "reset", "quiz": self.quiz_id, "ids": list(self._cards)})
+
+    def _keep(self, event: dict) -> None:
+        """Into the progress file; where that is not the usual one, the page says so."""
+        said = progress.warning(progress.keep(event))
+        self._kept.value = f'<div role="status">{html.escape(said)}</div>' if said else ""
 
     def _on_message(self, question: str, _box, content: dict, _buffers) -> None:
         """The button was pressed on the page; the message carries what was chosen there."""

@@ -151,6 +151,7 @@ class LabServer:
             "JUPYTERLAB_WORKSPACES_DIR": str(self.home / "workspaces"),
             "JUPYTER_TOKEN": self._token,  # not on the command line, where others could read it
             "IPYTHONDIR": str(self.home / "ipython"),
+            "ATTENTION_COURSE_PROGRESS": "off",  # one test's answers are not the next one's
             "PYTHONPATH": os.pathsep.join(
                 filter(None, [str(PROJECT), environment.get("PYTHONPATH")])
             ),
