@@ -63,10 +63,13 @@ class LabPage:
 
     # --- the notebook ----------------------------------------------------------------------
 
-    def open(self, path: str) -> "LabPage":
-        """Open the notebook at `path` (as `server.write` or `server.copy` returned it)."""
+    def open(self, path: str, application: str = "lab/tree") -> "LabPage":
+        """Open the notebook at `path` (as `server.write` or `server.copy` returned it).
+
+        application: "lab/tree" for JupyterLab, "notebooks" for Notebook 7.
+        """
         self._opened.append(path)
-        self.page.goto(self.server.url(path), wait_until="commit")
+        self.page.goto(self.server.url(path, application), wait_until="commit")
         self.page.wait_for_function(lab_scripts.KERNEL_READY, timeout=RUN_SECONDS * 1000)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
         return self

@@ -131,6 +131,7 @@ class LabServer:
             f"--ServerApp.root_dir={self.folder}",
             # Lets a test ask JupyterLab itself whether a kernel is idle.
             "--LabApp.expose_app_in_browser=True",
+            "--JupyterNotebookApp.expose_app_in_browser=True",
             # Its other kind looks at the package index.
             "--LabApp.extension_manager=readonly",
         ]
@@ -203,10 +204,13 @@ class LabServer:
 
     # --- while it runs ---------------------------------------------------------------------
 
-    def url(self, path: str) -> str:
-        """The address that opens `path` in JupyterLab; `reset` forgets an earlier layout."""
+    def url(self, path: str, application: str = "lab/tree") -> str:
+        """The address that opens `path` in JupyterLab, or with "notebooks" in Notebook 7.
+
+        `reset` forgets an earlier layout.
+        """
         place = quote(Path(path).as_posix())
-        return f"http://127.0.0.1:{self.port}/lab/tree/{place}?token={self._token}&reset"
+        return f"http://127.0.0.1:{self.port}/{application}/{place}?token={self._token}&reset"
 
     def request(self, method: str, path: str):
         """Ask the server's REST interface; the answer read as JSON, None when empty."""

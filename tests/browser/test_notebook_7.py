@@ -1,0 +1,52 @@
+"""The lessons in Notebook 7: the same widgets on its page, which is not JupyterLab's."""
+
+import pytest
+from playwright.sync_api import expect
+
+from .explorers import Explorer
+
+LABELS = {
+    "en": ("Model width (d_model)", "Number of heads (H)", "Tokens (T)"),
+    "es": ("Dimensión del modelo (d_model)", "Número de cabezas (H)", "Tokens (T)"),
+}
+
+
+@pytest.fixture(scope="module", params=["en", "es"])
+def lesson(lab, new_lab_page, request):
+    with new_lab_page(1280, 900) as page:
+        lab.copy(f"{request.param}/01_one-head.ipynb")
+        page.open(lab.copy(f"{request.param}/00_start-here.ipynb"), "notebooks")
+        page.run_all()
+        yield page
+
+
+@pytest.fixture
+def labels(lesson):
+    return LABELS["es" if "/es/" in lesson.page.url else "en"]
+
+
+def test_run_all_and_a_layer_that_follows_the_keys(lesson, labels):
+    assert "/notebooks/" in lesson.page.url  # not sent on to JupyterLab
+    assert lesson.page.get_by_text("Traceback").count() == 0
+    explorer = Explorer(lesson, "first-explorer")
+    explorer.assert_agrees(*labels)
+    before = explorer.value(labels[1])
+    explorer.slider(labels[1]).press("ArrowRight")
+    explorer.assert_agrees(*labels)
+    assert explorer.value(labels[1]) != before
+    lesson.screenshot("notebook-7", explorer.out)
+
+
+def test_a_quiz_answers(lesson):
+    card = lesson.output("quiz-run").locator(".mha-quiz-card").first
+    card.get_by_role("radio").first.check()
+    card.get_by_role("button").click()
+    expect(card.locator(".mha-quiz-said")).not_to_be_empty()
+
+
+def test_the_link_to_the_next_lesson_opens_it(lesson):
+    link = lesson.page.locator(".jp-Notebook a").filter(has_text="01 ·").last
+    with lesson.page.context.expect_page() as opened:
+        link.click()
+    opened.value.wait_for_url("**/01_one-head.ipynb*")
+    opened.value.close()
