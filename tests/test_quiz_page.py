@@ -118,6 +118,13 @@ def test_our_own_text_is_escaped_and_keeps_its_formulas():
     assert as_html("`a < b` & $x < y$") == "<code>a &lt; b</code> &amp; $x &lt; y$"
 
 
+def test_words_of_weight_are_bold_on_the_page_and_plain_elsewhere():
+    text = "It is **not** `d ** 0.5 ** 2`, **nor this**."
+    bold = "It is <b>not</b> <code>d ** 0.5 ** 2</code>, <b>nor this</b>."
+    assert as_html(text) == bold
+    assert as_plain(text) == "It is not d ** 0.5 ** 2, nor this."
+
+
 def test_c36_the_page_asks_for_nothing_from_elsewhere():
     for name in ("answer.js", "quiz.css"):
         assert "//" not in re.sub(r"(?m)^\s*//.*$|; // .*$", "", read(name)), name

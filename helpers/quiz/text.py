@@ -1,10 +1,12 @@
 """A question's text as HTML and as plain text. Only our own texts come here.
 
-They are words with `code` in backticks and LaTeX between dollar signs.
+They are words with `code` in backticks, **weight** between stars and LaTeX between dollar signs.
 """
 
 import html
 import re
+
+_BOLD = re.compile(r"\*\*(\w[^*]*)\*\*")  # `x ** 2` is code, and no weight
 
 # LaTeX that the questions use -> how it is written, and spoken, without it
 _PLAIN = [
@@ -25,13 +27,17 @@ def as_html(text: str) -> str:
     """For HTMLMath: `code` as code, dollar signs left for MathJax, all else escaped."""
     parts = text.split("`")
     return "".join(
-        f"<code>{html.escape(part)}</code>" if i % 2 else html.escape(part)
+        f"<code>{html.escape(part)}</code>" if i % 2 else _bold(html.escape(part))
         for i, part in enumerate(parts)
     )
 
 
+def _bold(text: str) -> str:
+    return _BOLD.sub(r"<b>\1</b>", text)
+
+
 def as_plain(text: str) -> str:
-    """For text outputs and spoken names: no backticks, no LaTeX."""
+    """For text outputs and spoken names: no backticks, no stars, no LaTeX."""
 
     def formula(match: re.Match) -> str:
         inner = match[1]
@@ -39,4 +45,6 @@ def as_plain(text: str) -> str:
             inner = re.sub(pattern, written, inner)
         return inner
 
-    return re.sub(r"\$([^$]+)\$", formula, text.replace("`", ""))
+    parts = text.split("`")
+    words = "".join(part if i % 2 else _BOLD.sub(r"\1", part) for i, part in enumerate(parts))
+    return re.sub(r"\$([^$]+)\$", formula, words)
