@@ -1,7 +1,9 @@
-"""Shape steps and bars in words, for the live views and the still figures alike."""
+"""Shape steps, bars and maps in words, for the live views and the still figures alike."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
+
+import numpy as np
 
 from .shapes import OPERATIONS, SYMBOLIC_SHAPES, ShapeStep
 from .texts import t
@@ -126,3 +128,36 @@ def describe_bars(
 def sum_text(values: Sequence[float]) -> str:
     """ "sum 1.000" in the reader's language."""
     return t("figures.bars.sum", total=f"{fsum(values):.3f}")
+
+
+def map_weights(weights) -> np.ndarray:
+    """Tensor or array of any float type -> (H, T_query, T_key) float32, in memory order.
+
+    Raises ValueError for weights that are not one sequence's or hold NaN or infinity.
+    """
+    if hasattr(weights, "detach"):  # a torch tensor; numpy knows no bfloat16, hence float()
+        weights = weights.detach().cpu().float().numpy()
+    array = np.ascontiguousarray(weights, dtype="<f4")
+    if array.ndim != 3 or 0 in array.shape:
+        raise ValueError(t("view.error.shape", shape=array.shape))
+    finite = np.isfinite(array).all(axis=(1, 2))
+    if not finite.all():
+        raise ValueError(t("view.error.finite", head=int(finite.argmin()) + 1))
+    return array
+
+
+def check_map_labels(
+    shape: Sequence[int],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    names: Sequence[str] | None = None,
+) -> None:
+    """Raises ValueError unless there is one token per row and column, and a name per head."""
+    H, *sizes = shape
+    axes = (("queries", queries), ("keys", keys))
+    for size, (axis, tokens) in zip(sizes, axes, strict=True):
+        if size != len(tokens):
+            numbers = {"shape": tuple(shape), "size": size, "count": len(tokens)}
+            raise ValueError(t("view.error.tokens", axis=t(f"view.axis.{axis}"), **numbers))
+    if names is not None and len(names) != H:
+        raise ValueError(t("view.error.names", heads=H, count=len(names)))

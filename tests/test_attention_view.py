@@ -25,7 +25,7 @@ from helpers.texts import set_language
 from helpers.views import attention_view
 from helpers.views.attention_view import AttentionView
 
-SCRIPT = Path(attention_view.__file__).with_suffix(".js").read_text(encoding="utf-8")
+SCRIPT = AttentionView._esm
 MAT = "[CLS] the cat sat on the mat because the mat was warm [SEP]".split()
 
 
@@ -389,8 +389,8 @@ def test_a_buffer_that_begins_anywhere_is_read_right():
     raw = list(shown(weights, "ab", "xyz").frame["weights"])
     for start in range(5):
         read = run_js(
-            "[...m.weightsOf({shape: [1, 2, 3], weights: new DataView("
-            "Uint8Array.from([...Array(v.start).fill(9), ...v.raw, 9]).buffer, v.start, 24)})]",
+            "[...m.floats(new DataView("
+            "Uint8Array.from([...Array(v.start).fill(9), ...v.raw, 9]).buffer, v.start, 24))]",
             raw=raw,
             start=start,
         )

@@ -3,25 +3,23 @@
 The answers here are written as readers write them, not taken from the catalogue of the checks.
 """
 
-import re
-
 import numpy as np
 import pytest
 import torch
+from check_probe import (
+    assert_enough_misconceptions,
+    assert_enough_right_ways,
+    assert_named,
+    assert_passes,
+    each_right_way,
+    each_wrong_way,
+    one_language,  # noqa: F401
+)
 from torch import nn
 
-from helpers import texts
 from helpers.checks import check, exercises
 from helpers.reshaping.dependency import dependency_map
 from helpers.reshaping.wrong_turns import layer_with
-
-
-@pytest.fixture(params=["en", "es"])
-def language(request):
-    texts.set_language(request.param)
-    yield request.param
-    texts.set_language("en")
-
 
 # --- right ways -------------------------------------------------------------------------------
 
@@ -162,18 +160,13 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer"), [(id, way) for id, ways in RIGHT.items() for way in ways]
-)
+@each_right_way(RIGHT)
 def test_c15_other_right_ways_pass(exercise, answer):
-    result = check(exercise, answer)
-    assert result.passed is True, result.message
-    assert result.kind == "passed"
+    assert_passes(exercise, answer)
 
 
 def test_c15_at_least_eight_right_ways_each():
-    assert {id for id in exercises() if id.startswith("03.")} == RIGHT.keys()
-    assert all(len(ways) >= 8 for ways in RIGHT.values())
+    assert_enough_right_ways("03", RIGHT)
 
 
 # --- wrong ways -------------------------------------------------------------------------------
@@ -318,27 +311,16 @@ WRONG = {
     "03.split_heads": WRONG_SPLITS,
     "03.memory_place": WRONG_PLACES,
 }
-CASES = [(id, way, kind) for id, ways in WRONG.items() for way, kind in ways]
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer", "kind"), CASES, ids=[f"{id}-{kind}" for id, _, kind in CASES]
-)
+@each_wrong_way(WRONG)
 def test_wrong_ways_are_named(exercise, answer, kind, language):
-    result = check(exercise, answer)
-    assert result.passed is False
-    assert result.kind == kind, result.message
-    for part in ("expected", "got", "look"):
-        assert getattr(result, part).strip(), f"{part} is empty"
-        label = texts.t(f"checks.labels.{part}")
-        assert f"{label}: {getattr(result, part)}" in result.message
-    if kind not in ("not_a_tensor", "detached"):
-        assert re.search(r"\d", result.message.split("\n", 1)[1]), "no number in it"
+    # there is no number to show
+    assert_named(exercise, answer, kind, without_number=("not_a_tensor", "detached"))
 
 
 def test_at_least_eight_misconceptions_each():
-    for id, ways in WRONG.items():
-        assert len({kind for _, kind in ways}) >= 8, id
+    assert_enough_misconceptions(WRONG)
 
 
 def test_every_misconception_has_an_answer_here():

@@ -9,19 +9,14 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import torch
+from check_probe import (
+    one_language,  # noqa: F401
+)
 
 from helpers import texts, toy
 from helpers.checks import check, exercises
 from helpers.checks.values import NoNumberError, ValueExercise, as_number
 from helpers.explorers import MultiHeadExplorer, Playground
-
-
-@pytest.fixture(params=["en", "es"])
-def language(request):
-    texts.set_language(request.param)
-    yield request.param
-    texts.set_language("en")
-
 
 IDS = ["parameter_factor", "map_factor", "first_weight", "divisor", "hot_weight"]
 

@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from check_probe import (
+    assert_passes,
+    each_right_way,
+    one_language,  # noqa: F401
+)
 
-from helpers import texts
 from helpers.checks import check, exercises
 from helpers.training import Run, pointer_batch, pointer_shares
-
-
-@pytest.fixture(params=["en", "es"])
-def language(request):
-    texts.set_language(request.param)
-    yield request.param
-    texts.set_language("en")
-
 
 # --- right ways -------------------------------------------------------------------------------
 
@@ -118,10 +114,9 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(("exercise", "answer"), [(id, way) for id in RIGHT for way in RIGHT[id]])
+@each_right_way(RIGHT)
 def test_c15_other_right_ways_pass(exercise, answer):
-    result = check(exercise, answer)
-    assert result.passed is True, result.message
+    assert_passes(exercise, answer)
 
 
 def test_c15_at_least_eight_right_and_eight_wrong_ways_each():

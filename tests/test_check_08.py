@@ -4,17 +4,14 @@ from collections import Counter
 
 import pytest
 import torch
+from check_probe import (
+    assert_enough_right_ways,
+    assert_passes,
+    each_right_way,
+    one_language,  # noqa: F401
+)
 
-from helpers import texts
-from helpers.checks import check, exercises
-
-
-@pytest.fixture(params=["en", "es"])
-def language(request):
-    texts.set_language(request.param)
-    yield request.param
-    texts.set_language("en")
-
+from helpers.checks import check
 
 # --- right ways: weights between words -----------------------------------------------------
 
@@ -147,17 +144,13 @@ RIGHT_SHARES = [
 RIGHT = {"08.word_weights": RIGHT_WORDS, "08.best_offset_share": RIGHT_SHARES}
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer"), [(id, way) for id, ways in RIGHT.items() for way in ways]
-)
+@each_right_way(RIGHT)
 def test_c15_other_right_ways_pass(exercise, answer):
-    result = check(exercise, answer)
-    assert result.passed is True, result.message
+    assert_passes(exercise, answer)
 
 
 def test_c15_at_least_eight_right_ways_each():
-    assert {id for id in exercises() if id.startswith("08.")} == RIGHT.keys()
-    assert all(len(ways) >= 8 for ways in RIGHT.values())
+    assert_enough_right_ways("08", RIGHT)
 
 
 # --- wrong ways ----------------------------------------------------------------------------

@@ -73,11 +73,8 @@ def test_several_right_wants_exactly_the_right_ones(quiz_id, name):
             verdict = verdict if set(chosen) & set(question.right) else "wrong"
             assert said.startswith(words["verdict"][verdict])
             assert said.count(f"\n{words['mark']['wrong'].capitalize()}: ") == len(wrong)
-            told = {
-                0: "",
-                1: words["missing_one"],
-                2: words["missing_many"].format(count=2),
-            }[len(missing)]
+            many = words["missing_many"].format(count=len(missing))
+            told = {0: "", 1: words["missing_one"]}.get(len(missing), many)
             assert told in said.splitlines()[0]
             for option in question.options:
                 assert (question.whys[option] in said) is (option in chosen)

@@ -7,20 +7,18 @@ import torch
 import traitlets
 from torch import Tensor
 
-from ..attention import head_width, legal_heads
+from ..attention import head_width
 from ..reshaping.dependency import dependency_map
 from ..reshaping.routes import STEPS, Stop, differing, walk
 from ..reshaping.wrong_turns import layer_with
 from ..texts import t
 from ..views.cell_view import CellPanel, CellView
 from ..views.dependency_view import DependencyMap, DependencyView
-from .base import CannotDrawError, row, slide_to
+from .base import CannotDrawError, row
 from .reshape_words import differ_words, map_words, note_words, rule_words
 from .widths import STYLE, HeadWidthExplorer
 
 TX = "explorer_reshape"
-WIDTHS = [1, 2, 4, 6, 7, 8, 12]  # 7 is a prime on purpose: only 1 and 7 heads fit
-MOST_TOKENS = 8
 # The wrong turns that each wrong route takes: (split, merge).
 ROUTES = {"both": ("wrong", "wrong"), "split": ("wrong", "right"), "merge": ("right", "wrong")}
 DRAWN = ("right", "split", "both", "leak")  # the maps, from left to right
@@ -37,6 +35,9 @@ class ReshapeLab(HeadWidthExplorer):
     how many cells differ at this step, None where shapes do; `dependency`, name -> (T, T) bool.
     """
 
+    WIDTHS = (1, 2, 4, 6, 7, 8, 12)  # 7 is a prime on purpose: only 1 and 7 heads fit
+    LARGEST_WIDTH = 12
+    MOST_TOKENS = 8
     STATE = ("T", "d_model", "H", "route", "step", "map_sizes")
 
     T = traitlets.Int(4)
@@ -55,7 +56,6 @@ class ReshapeLab(HeadWidthExplorer):
 
     def _build(self):
         widths = self._build_widths()
-        self._T.max = MOST_TOKENS
         self._route = self._dropdown("route", [(t(f"{TX}.routes.{r}"), r) for r in ROUTES])
         self._maps = self._dropdown(
             "map_sizes", [(t(f"{TX}.maps.{sizes}"), sizes) for sizes in ("lesson", "present")]
@@ -69,8 +69,8 @@ class ReshapeLab(HeadWidthExplorer):
         self._bind(self._step, "step")
         self._back = ipywidgets.Button(description=t(f"{TX}.back"), layout={"width": "auto"})
         self._next = ipywidgets.Button(description=t(f"{TX}.next"), layout={"width": "auto"})
-        self._back.on_click(lambda _: self._walk(-1))
-        self._next.on_click(lambda _: self._walk(+1))
+        self._on_click(self._back, lambda _: self._walk(-1))
+        self._on_click(self._next, lambda _: self._walk(+1))
         self.cells = CellView()
         self.map_view = DependencyView()
         return [
@@ -97,11 +97,7 @@ class ReshapeLab(HeadWidthExplorer):
 
     def _check(self) -> None:
         """Raise `CannotDrawError` for a state that no picture can show."""
-        if not 1 <= self.T <= MOST_TOKENS:
-            raise CannotDrawError(t("explorer.widths.bad_T", T=self.T, most=MOST_TOKENS))
-        if self.d_model > WIDTHS[-1]:
-            numbers = {"d_model": self.d_model, "most": WIDTHS[-1]}
-            raise CannotDrawError(t("explorer.widths.bad_width", **numbers))
+        self._check_widths()
         if self.step not in STEPS:
             raise CannotDrawError(
                 t(f"{TX}.unknown_step", step=self.step, known=", ".join(STEPS))
@@ -116,14 +112,7 @@ class ReshapeLab(HeadWidthExplorer):
 
     def _show_controls(self) -> None:
         """Bring the controls in line with the state, legal or not."""
-        self._T.value = self.T
-        legal = legal_heads(self.d_model) if self.d_model <= WIDTHS[-1] else []
-        if legal:
-            slide_to(self._d_model, sorted({*WIDTHS, self.d_model}), self.d_model)
-            nearest = self._H.value if self._H.value in legal else legal[0]
-            slide_to(self._H, legal, self.H if self.H in legal else nearest)
-        self._typed_H.value = self.H
-        self._offer_legal_heads(legal)
+        self._show_widths()
         for control, trait in (
             (self._step, "step"),
             (self._route, "route"),

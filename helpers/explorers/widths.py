@@ -8,9 +8,6 @@ from ..attention import legal_heads
 from ..texts import t
 from .base import CannotDrawError, Explorer, axis, row, slide_to
 
-# 97 is a prime on purpose: only 1 and 97 heads fit.
-WIDTHS = [1, 2, 4, 6, 8, 16, 32, 48, 64, 96, 97, 128, 192, 256, 384, 512, 768]
-LARGEST_WIDTH = 1024
 STYLE = {"description_width": "initial"}
 
 
@@ -19,8 +16,14 @@ class HeadWidthExplorer(Explorer):
 
     When d_model changes to a width that H does not divide, H moves to the nearest legal
     value and the note says so. An impossible H typed by hand stays as typed, is explained,
-    and up to two buttons offer the nearest legal ones.
+    and up to two buttons offer the nearest legal ones. Subclasses may offer other widths, draw
+    up to another width, or show fewer tokens.
     """
+
+    # 97 is a prime on purpose: only 1 and 97 heads fit.
+    WIDTHS = (1, 2, 4, 6, 8, 16, 32, 48, 64, 96, 97, 128, 192, 256, 384, 512, 768)
+    LARGEST_WIDTH = 1024
+    MOST_TOKENS = toy.MAX_TOKENS
 
     d_model = traitlets.Int(64)
     H = traitlets.Int(8)
@@ -31,14 +34,14 @@ class HeadWidthExplorer(Explorer):
         tx = "explorer.widths"
         # Their values come with the first _show_widths(), before anything is on the page.
         self._d_model = ipywidgets.SelectionSlider(
-            description=t(f"{tx}.d_model"), options=WIDTHS, style=STYLE
+            description=t(f"{tx}.d_model"), options=self.WIDTHS, style=STYLE
         )
         self._H = ipywidgets.SelectionSlider(description=t(f"{tx}.H"), options=[1], style=STYLE)
         self._typed_H = ipywidgets.IntText(
             description=t(f"{tx}.typed_H"), style=STYLE, layout={"width": "150px"}
         )
         self._T = ipywidgets.IntSlider(
-            description=t(f"{tx}.T"), min=1, max=toy.MAX_TOKENS, style=STYLE
+            description=t(f"{tx}.T"), min=1, max=self.MOST_TOKENS, style=STYLE
         )
         self._bind(self._d_model, "d_model")
         self._bind(self._H, "H")
@@ -46,7 +49,7 @@ class HeadWidthExplorer(Explorer):
         self._bind(self._T, "T")
         self._fixes = [ipywidgets.Button(layout={"width": "auto"}) for _ in range(2)]
         for button in self._fixes:
-            button.on_click(self._use_legal_heads)
+            self._on_click(button, self._use_legal_heads)
         controls = row(
             axis(self._d_model, "d_model"),
             axis(self._H, "H"),
@@ -70,19 +73,18 @@ class HeadWidthExplorer(Explorer):
 
     def _check_widths(self) -> None:
         """Raise `CannotDrawError` for a T or d_model that this view does not draw."""
-        if not 1 <= self.T <= toy.MAX_TOKENS:
-            raise CannotDrawError(t("explorer.widths.bad_T", T=self.T, most=toy.MAX_TOKENS))
-        if self.d_model > LARGEST_WIDTH:
-            raise CannotDrawError(
-                t("explorer.widths.bad_width", d_model=self.d_model, most=LARGEST_WIDTH)
-            )
+        if not 1 <= self.T <= self.MOST_TOKENS:
+            raise CannotDrawError(t("explorer.widths.bad_T", T=self.T, most=self.MOST_TOKENS))
+        if self.d_model > self.LARGEST_WIDTH:
+            numbers = {"d_model": self.d_model, "most": self.LARGEST_WIDTH}
+            raise CannotDrawError(t("explorer.widths.bad_width", **numbers))
 
     def _show_widths(self) -> None:
         """Bring the controls in line with the state, legal or not."""
         self._T.value = self.T
         legal = self._heads_offered()
         if legal:
-            slide_to(self._d_model, sorted({*WIDTHS, self.d_model}), self.d_model)
+            slide_to(self._d_model, sorted({*self.WIDTHS, self.d_model}), self.d_model)
             nearest = self._H.value if self._H.value in legal else legal[0]
             slide_to(self._H, legal, self.H if self.H in legal else nearest)
         self._typed_H.value = self.H
@@ -90,7 +92,7 @@ class HeadWidthExplorer(Explorer):
 
     def _heads_offered(self) -> list[int]:
         """The numbers of heads that the slider and the buttons offer."""
-        return legal_heads(self.d_model) if self.d_model <= LARGEST_WIDTH else []
+        return legal_heads(self.d_model) if self.d_model <= self.LARGEST_WIDTH else []
 
     def _offer_legal_heads(self, legal: list[int]) -> None:
         """Up to two buttons: the nearest legal H below and above, while H is impossible."""

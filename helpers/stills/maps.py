@@ -8,6 +8,7 @@ import numpy as np
 
 from ..palette import WEIGHT_MAP, head_colour
 from ..texts import t, texts_under
+from ..wording import check_map_labels, map_weights
 from .page import ACCENT, MUTE, TEXT, Page, line_width
 from .text import visible
 
@@ -16,36 +17,6 @@ GAP = 26  # px between the small maps and the large one
 LABELS = 96  # px for the token labels beside and above the large map
 LARGE = 300  # px, the longer side of the large map at most
 LABEL_ROOM = 12  # px that a label needs; where cells are smaller, labels are thinned
-
-
-def as_weights(weights) -> np.ndarray:
-    """A tensor or array of any float type -> (H, T_query, T_key) float32."""
-    if hasattr(weights, "detach"):  # a torch tensor; numpy knows no bfloat16
-        weights = weights.detach().cpu().float().numpy()
-    array = np.asarray(weights, dtype=np.float32)
-    if array.ndim != 3 or 0 in array.shape:
-        raise ValueError(t("view.error.shape", shape=array.shape))
-    finite = np.isfinite(array).all(axis=(1, 2))
-    if not finite.all():
-        raise ValueError(t("view.error.finite", head=int(finite.argmin()) + 1))
-    return array
-
-
-def check_tokens(array: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> None:
-    """Raises ValueError unless there is one token per row and one per column."""
-    for axis, size, tokens in zip(
-        ("queries", "keys"), array.shape[1:], (queries, keys), strict=True
-    ):
-        if size != len(tokens):
-            raise ValueError(
-                t(
-                    "view.error.tokens",
-                    shape=array.shape,
-                    size=size,
-                    axis=t(f"view.axis.{axis}"),
-                    count=len(tokens),
-                )
-            )
 
 
 def draw_maps(
@@ -59,15 +30,13 @@ def draw_maps(
     columns: int | None = None,
     pointed: Sequence[int] | None = None,
 ) -> float:
-    array = as_weights(weights)
+    array = map_weights(weights)
     H = len(array)
     queries = [visible(str(token)) for token in queries]
     keys = queries if keys is None else [visible(str(token)) for token in keys]
-    check_tokens(array, queries, keys)
+    check_map_labels(array.shape, queries, keys, names)
     if names is None:
         names = [t("view.page.head", number=i + 1) for i in range(H)]
-    if len(names) != H:
-        raise ValueError(t("view.error.names", heads=H, count=len(names)))
     if not 0 <= selected < H:
         raise ValueError(t("view.error.head", head=selected, heads=H, last=H - 1))
     # With rows of layers, a column is a head: it keeps its colour in every layer.

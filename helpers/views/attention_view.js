@@ -17,7 +17,6 @@ const SMALLEST = 24;
 const MOST_LINES = 600; // arcs: more would be a blur
 const FULL_TABLE = 32; // tokens up to which the table shows every weight
 const STRONGEST = 5; // and how many keys per query beyond that
-const SVG = "http://www.w3.org/2000/svg"; // the name of a namespace; nothing is fetched
 
 // The 256 colours of the scale, each as the 4 bytes RGBA of one pixel.
 export function viridis() {
@@ -37,18 +36,6 @@ export function fixed(value, digits) {
   const scaled = value * 10 ** digits;
   const half = Math.abs(scaled % 1) === 0.5;
   return (half ? (2 * Math.round(scaled / 2)) / 10 ** digits : value).toFixed(digits);
-}
-
-export const fill = (template, values) =>
-  template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-
-// The weights as Float32Array. A buffer may begin anywhere, a Float32Array only at 4·n.
-export function weightsOf(frame) {
-  if (!frame.shape[0]) return new Float32Array(0);
-  const { buffer, byteOffset: start, byteLength: length } = frame.weights;
-  return start % 4
-    ? new Float32Array(buffer.slice(start, start + length))
-    : new Float32Array(buffer, start, length / 4);
 }
 
 // How many columns of small maps, their side and the gap: as large as fits into width × BOX.
@@ -82,40 +69,15 @@ export function shortName(name, side, isFirst) {
   return side < 42 && !isFirst ? short.replace(/^L\d+-(?=H\d+$)/, "") : short;
 }
 
-const within = (i, count) => Math.max(0, Math.min(count - 1, i));
 const range = (count) => [...Array(count).keys()];
 const isEmpty = (row) => row.every((weight) => weight === 0);
-
-// make("p.name", attributes, ...children)
-function make(what, attributes = {}, ...children) {
-  const [tag, name] = what.split("."), node = document.createElement(tag);
-  if (name) node.className = name;
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  // JupyterLab's shortcuts ("a" adds a cell) leave alone the element with this mark, not what
-  // stands in it: whatever can have the focus must carry it.
-  if (tag === "button" || tag === "input" || attributes.tabindex)
-    node.dataset.lmSuppressShortcuts = "true";
-  node.append(...children);
-  return node;
-}
-
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-// Exactly `count` children, the ones that stand already kept.
-function keep(parent, count, create) {
-  while (parent.children.length > count) parent.lastElementChild.remove();
-  while (parent.children.length < count) parent.append(create(parent.children.length));
-  return [...parent.children];
-}
 
 // Names along one side of a map, every n-th where they would overlap, and one for the cursor.
 class Axis {
   constructor(className) {
-    this.names = make("div");
-    this.cursor = make("span.mha-cursor-name", { dir: "auto", hidden: "" });
-    this.el = make("div", { class: `mha-axis ${className}`, "aria-hidden": "true" });
+    this.names = element("div");
+    this.cursor = element("span.mha-cursor-name", { dir: "auto", hidden: "" });
+    this.el = element("div", { class: `mha-axis ${className}`, "aria-hidden": "true" });
     this.el.append(this.names, this.cursor);
     this.texts = [];
   }
@@ -126,7 +88,7 @@ class Axis {
     const count = Math.ceil(texts.length / step);
     this.el.classList.toggle("mha-dense", dense);
     this.texts = texts;
-    keep(this.names, count, () => make("span", { dir: "auto" })).forEach((node, n) => {
+    keep(this.names, count, () => element("span", { dir: "auto" })).forEach((node, n) => {
       this.place(node, n * step);
       if (node.title !== titles[n * step]) node.title = titles[n * step];
     });
@@ -143,11 +105,10 @@ class Axis {
   }
 }
 
-class AttentionView {
+class AttentionView extends MapView {
   constructor(model, el) {
-    this.model = model;
+    super(model, ["frame", "labels", "selected", "mode", "pointed", "row_sums"]);
     this.colours = viridis();
-    this.hover = null; // the cell under the mouse; the pinned one is in the model
     this.build();
     el.append(this.root);
     // Sizes as last seen: asked for while JupyterLab keeps a cell out of sight, they are 0.
@@ -163,84 +124,71 @@ class AttentionView {
   }
 
   build() {
-    const id = "mha" + Math.random().toString(36).slice(2, 10); // a page may hold many views
+    const { id } = this;
     const unseen = { "aria-hidden": "true" };
-    this.text = {}; // nodes whose words come from `labels`, by the label's name
-    const words = (name, what = "span", attributes = {}) =>
-      (this.text[name] = make(what, attributes));
+    const words = (...names) => this.words(...names);
 
-    this.grid = make("div.mha-heads", { role: "toolbar" });
+    this.grid = element("div.mha-heads", { role: "toolbar" });
     this.grid.style.setProperty("--box", `${BOX}px`);
-    const bar = make("canvas", { ...unseen, width: 256, height: 1 }), strip = new ImageData(256, 1);
-    new Uint32Array(strip.data.buffer).set(this.colours);
-    bar.getContext("2d").putImageData(strip, 0, 0);
-    this.barMark = make("i", { hidden: "" });
-    this.bar = make("span.mha-bar", { role: "img" }, bar, this.barMark);
-    this.modes = make("div.mha-modes", { role: "radiogroup" });
-    for (const mode of ["map", "arcs", "table"]) {
-      const input = make("input", { type: "radio", name: id, value: mode, "data-mode": mode });
-      this.modes.append(make("label", {}, input, words(mode)));
-    }
-    this.sumsBox = make("input", { type: "checkbox", "data-row-sums": "" });
-    const sumsLabel = make("label.mha-check", {}, this.sumsBox, words("row_sums"));
-    this.legend = make("span.mha-legend", { hidden: "" }, make("i"), words("nothing"));
-    this.notice = make("p.mha-notice", { "data-notice": "", role: "status" });
-    const all = make("section.mha-all", {}, this.grid,
-      make("div.mha-scale", {}, "0", this.bar, words("scale")),
-      make("div.mha-switches", {}, this.modes, sumsLabel),
-      make("div.mha-under", {}, this.legend, this.notice),
+    this.barMark = element("i", { hidden: "" });
+    this.bar = element("span.mha-bar", { role: "img" }, colourStrip(this.colours), this.barMark);
+    this.makeModes("map", "arcs", "table");
+    this.sumsBox = element("input", { type: "checkbox", "data-row-sums": "" });
+    const sumsLabel = element("label.mha-check", {}, this.sumsBox, words("row_sums"));
+    this.legend = element("span.mha-legend", { hidden: "" }, element("i"), words("nothing"));
+    this.notice = element("p.mha-notice mha-reason", { "data-notice": "", role: "status" });
+    const all = element("section.mha-all", {}, this.grid,
+      element("div.mha-scale", {}, "0", this.bar, words("scale")),
+      element("div.mha-switches", {}, this.modes, sumsLabel),
+      element("div.mha-under", {}, this.legend, this.notice),
       words("lost", "p.mha-lost", { role: "status" }));
 
-    this.swatch = make("i.mha-swatch");
-    this.name = make("b");
+    this.swatch = element("i.mha-swatch");
+    this.name = element("b");
     const reach = { tabindex: "0", role: "application", "aria-describedby": `${id}-help` };
     [this.queries, this.from] = [new Axis("mha-queries"), new Axis("mha-queries")];
     [this.keys, this.to] = [new Axis("mha-keys"), new Axis("mha-to")];
     this.sums = new Axis("mha-sums");
-    this.canvas = make("canvas", unseen);
-    this.cell = make("div.mha-cell", { hidden: "" });
-    this.large = make("div.mha-large", { "data-large": "", ...reach }, this.canvas, this.cell);
-    const corner = make("div.mha-corner", unseen, words("key_axis"), words("query_axis"));
-    const map = make("div.mha-map", {}, corner, this.keys.el, make("div.mha-sigma", unseen, "Σ"),
+    this.canvas = element("canvas", unseen);
+    this.cell = element("div.mha-cell", { hidden: "" });
+    this.large = element("div.mha-large", { "data-large": "", ...reach }, this.canvas, this.cell);
+    const corner = element("div.mha-corner", unseen, words("key_axis"), words("query_axis"));
+    const sigma = element("div.mha-sigma", unseen, "Σ");
+    const map = element("div.mha-map", {}, corner, this.keys.el, sigma,
       this.queries.el, this.large, this.sums.el);
-    this.svg = document.createElementNS(SVG, "svg");
-    const svg = { viewBox: "0 0 100 100", preserveAspectRatio: "none", ...unseen };
-    for (const [name, value] of Object.entries(svg)) this.svg.setAttribute(name, value);
-    this.lines = make("span");
-    this.arcs = make("div.mha-arcs", { "data-arcs": "", ...reach }, words("query_side"),
+    const box = { viewBox: "0 0 100 100", preserveAspectRatio: "none" };
+    this.svg = draw("svg", null, { ...box, ...unseen });
+    this.lines = element("span");
+    this.arcs = element("div.mha-arcs", { "data-arcs": "", ...reach }, words("query_side"),
       this.lines, words("key_side"), this.from.el, this.svg, this.to.el);
-    this.caption = make("caption");
-    this.tableHead = make("tr");
-    this.tableBody = make("tbody");
-    const head = make("thead", {}, this.tableHead);
-    const table = make("table", {}, this.caption, head, this.tableBody);
-    this.table = make("div.mha-table", { "data-table": "", tabindex: "0", role: "region" }, table);
-    this.readout = make("p.mha-readout", { "data-readout": "" });
-    this.spoken = make("span.mha-hidden", { "aria-live": "polite" });
-    const one = make("section.mha-one", {},
-      make("div.mha-title", {}, this.swatch, this.name, words("axes")),
-      make("div.mha-stage", {}, map, this.arcs, this.table),
+    this.table = new NumberTable();
+    this.readout = element("p.mha-readout", { "data-readout": "" });
+    this.spoken = element("span.mha-hidden", { "aria-live": "polite" });
+    const one = element("section.mha-one", {},
+      element("div.mha-title", {}, this.swatch, this.name, words("axes")),
+      element("div.mha-stage", {}, map, this.arcs, this.table.el),
       this.readout, this.spoken, words("map_help", "span.mha-hidden", { id: `${id}-help` }));
 
-    this.root = make("div", { class: "mha mha-attention", "data-painted": "0" }, all, one);
+    const root = { class: "mha mha-maps mha-attention", "data-painted": "0" };
+    this.root = element("div", root, all, one);
     this.root.dataset.lmSuppressShortcuts = "true";
   }
 
   listen() {
-    this.again = () => this.schedule();
-    this.traits = ["frame", "labels", "selected", "mode", "pointed", "row_sums"];
-    for (const name of this.traits) this.model.on(`change:${name}`, this.again);
-
     const cellOf = new Map([
       [this.grid, (event) => this.smallCellAt(event)],
-      [this.large, (event) => this.cellAt(this.large, event)],
+      [this.large, (event) => this.largeCellAt(event)],
       [this.arcs, (event) => this.lineAt(event)],
-      [this.table, (event) => event.target.closest("td")?.cell || null],
+      [this.table.el, (event) => event.target.closest("td")?.cell || null],
     ]);
     for (const [area, cell] of cellOf) {
       area.addEventListener("pointermove", (event) => this.over(cell(event)));
       area.addEventListener("pointerleave", () => this.over(null));
-      if (area !== this.grid) area.addEventListener("click", (event) => this.pin(cell(event)));
+      if (area === this.grid) continue;
+      area.addEventListener("click", (event) => {
+        const at = cell(event);
+        if (at) this.pin([at.query, at.key]);
+      });
     }
     const headOf = (event) => event.target.closest("[data-head]")?.dataset.head;
     this.grid.addEventListener("click", (event) => this.select(headOf(event)));
@@ -248,7 +196,6 @@ class AttentionView {
     this.grid.addEventListener("keydown", (event) => this.headKey(event));
     this.large.addEventListener("keydown", (event) => this.cellKey(event));
     this.arcs.addEventListener("keydown", (event) => this.cellKey(event));
-    this.modes.addEventListener("change", (event) => this.set("mode", event.target.value));
     this.sumsBox.addEventListener("change", () => this.set("row_sums", this.sumsBox.checked));
 
     // A restarted kernel has forgotten this view. JupyterLab lets us hear of it.
@@ -260,25 +207,8 @@ class AttentionView {
   }
 
   remove() {
-    for (const name of this.traits) this.model.off(`change:${name}`, this.again);
     this.kernel?.disconnect(this.kernelStatus);
-    this.observer.disconnect();
-    cancelAnimationFrame(this.timer);
-    clearTimeout(this.speaking);
-    this.root.remove();
-  }
-
-  set(name, value) {
-    this.model.set(name, value);
-    this.model.save_changes();
-  }
-
-  // However many changes come, one painting per frame of the screen, of the last of them.
-  schedule() {
-    this.timer ||= requestAnimationFrame(() => {
-      this.timer = 0;
-      this.paint();
-    });
+    super.remove();
   }
 
   // Painting ---------------------------------------------------------------------------
@@ -288,9 +218,7 @@ class AttentionView {
     if (this.labels !== model.get("labels")) this.sayWords((this.labels = model.get("labels")));
     if (this.frame !== model.get("frame")) this.take((this.frame = model.get("frame")));
     this.selected = within(model.get("selected"), this.H);
-    this.mode = root.dataset.shown = model.get("mode");
-    for (const input of this.modes.querySelectorAll("input"))
-      input.checked = input.value === this.mode;
+    this.showMode();
     this.sumsBox.checked = root.dataset.sums = model.get("row_sums");
     this.sumsBox.disabled = this.mode !== "map"; // the table always has them
     this.arrange();
@@ -301,9 +229,8 @@ class AttentionView {
   }
 
   sayWords(labels) {
-    for (const [name, node] of Object.entries(this.text)) write(node, labels[name]);
+    super.sayWords(labels);
     this.grid.setAttribute("aria-label", labels.heads);
-    this.modes.setAttribute("aria-label", labels.modes);
     this.bar.setAttribute("aria-label", labels.scale_name);
     for (const area of [this.large, this.arcs])
       area.setAttribute("aria-roledescription", labels.map_role);
@@ -313,16 +240,16 @@ class AttentionView {
   take(frame) {
     [this.H, this.Tq, this.Tk] = frame.shape;
     const { H, Tq, Tk, grid, hover } = this;
-    this.weights = weightsOf(frame);
+    this.weights = H ? floats(frame.weights) : new Float32Array(0);
     this.pixels = H ? new ImageData(Tk, Tq) : null;
     this.root.dataset.empty = !H;
     write(this.notice, frame.notice);
     const focused = grid.contains(document.activeElement);
     let hatched = false;
     keep(grid, H, (h) => {
-      const label = make("span", {}, make("i.mha-swatch"), make("span"));
-      const canvas = make("canvas", { "aria-hidden": "true" });
-      return make("button", { type: "button", tabindex: "-1", "data-head": h }, label, canvas);
+      const label = element("span", {}, element("i.mha-swatch"), element("span"));
+      const canvas = element("canvas", { "aria-hidden": "true" });
+      return element("button", { type: "button", tabindex: "-1", "data-head": h }, label, canvas);
     }).forEach((button, h) => {
       const [label, canvas] = button.children, [swatch, name] = label.children;
       button.setAttribute("aria-label", frame.alts[h]);
@@ -393,7 +320,7 @@ class AttentionView {
     this.sums.show(sums, sums, length);
     if (!H) canvas.width = canvas.height = 1;
     if (!H || mode !== "arcs") this.svg.replaceChildren();
-    if (!H || mode !== "table") this.tableBody.replaceChildren();
+    if (!H || mode !== "table") this.table.clear();
     if (!H) return;
     this.swatch.style.background = frame.colours[selected];
     this.root.style.setProperty("--head", frame.colours[selected]);
@@ -419,8 +346,7 @@ class AttentionView {
     const cut = fill(this.labels.lines, { shown: order.length, all: all.length });
     write(this.lines, all.length > order.length ? cut : "");
     const widest = Math.min(6, length / Math.max(Tq, Tk) / 2);
-    const line = () => document.createElementNS(SVG, "path");
-    keep(this.svg, order.length, line).forEach((path, n) => {
+    keep(this.svg, order.length, () => draw("path")).forEach((path, n) => {
       const weight = weights[order[n]], query = Math.floor(order[n] / Tk), key = order[n] % Tk;
       const from = (100 * (query + 0.5)) / Tq, to = (100 * (key + 0.5)) / Tk;
       path.cell = { query, key };
@@ -437,55 +363,45 @@ class AttentionView {
     const { Tq, Tk, frame, labels } = this, { query_titles: queries, key_titles: keys } = frame;
     const full = Math.max(Tq, Tk) <= FULL_TABLE, count = full ? Tk : Math.min(STRONGEST, Tk);
     const name = frame.names[this.selected];
-    write(this.caption, fill(full ? labels.caption : labels.caption_strongest, { name, count }));
-    this.table.setAttribute("aria-label", this.caption.textContent);
+    const caption = fill(full ? labels.caption : labels.caption_strongest, { name, count });
     const columns = full ? keys : range(count).map((i) => `${i + 1}`);
     const titles = [`${labels.query_axis} ${labels.key_axis}`, ...columns, labels.row_sum];
-    const heading = (scope) => make("th", { scope, dir: "auto" });
-    keep(this.tableHead, count + 2, () => heading("col")).forEach((th, i) => write(th, titles[i]));
-    keep(this.tableBody, Tq, () => make("tr")).forEach((tr, q) => {
-      const row = this.row(q), shown = range(Tk);
-      if (!full) shown.sort((a, b) => row[b] - row[a]).length = count;
-      const texts = shown.map((k) => fixed(row[k], 3));
-      if (!full) shown.forEach((k, i) => (texts[i] = row[k] ? `${keys[k]} ${texts[i]}` : ""));
-      const sum = isEmpty(row) ? `${sums[q]} · ${labels.nothing}` : sums[q];
-      const cells = keep(tr, count + 2, (i) => (i ? make("td") : heading("row")));
-      [queries[q], ...texts, sum].forEach((text, i) => write(cells[i], text));
+    const shown = range(Tq).map((q) => {
+      const row = this.row(q), all = range(Tk);
+      return full ? all : all.sort((a, b) => row[b] - row[a]).slice(0, count);
+    });
+    const lines = shown.map((of, q) => {
+      const row = this.row(q), text = (k) => fixed(row[k], 3);
+      const texts = of.map((k) => (full ? text(k) : row[k] ? `${keys[k]} ${text(k)}` : ""));
+      return [queries[q], ...texts, isEmpty(row) ? `${sums[q]} · ${labels.nothing}` : sums[q]];
+    });
+    this.table.show(caption, titles, lines).forEach((cells, q) => {
       cells[count + 1].cell = null; // a cell kept from a wider table
-      shown.forEach((key, i) => (cells[i + 1].cell = { query: q, key }));
+      shown[q].forEach((key, i) => (cells[i + 1].cell = { query: q, key }));
     });
   }
 
   // Pointing, reading out, choosing -----------------------------------------------------
 
-  cellAt(area, event) {
-    const box = area.getBoundingClientRect();
-    const down = (event.clientY - box.top) / box.height;
-    const along = (event.clientX - box.left) / box.width;
-    const at = (part, count) => within(Math.floor(part * count), count);
-    return { query: at(down, this.Tq), key: at(along, this.Tk), down, along };
+  largeCellAt(event) {
+    const [query, key] = cellAt(this.large, event, this.Tq, this.Tk);
+    return { query, key };
   }
 
   smallCellAt(event) {
     const button = event.target.closest("[data-head]");
     if (!button) return null;
-    return { ...this.cellAt(button.lastChild, event), head: Number(button.dataset.head) };
+    const [query, key] = cellAt(button.lastChild, event, this.Tq, this.Tk);
+    return { query, key, head: Number(button.dataset.head) };
   }
 
   // In arcs, the left half is a query's, the right half a key's: its strongest line is read.
   lineAt(event) {
-    const { query, down, along } = this.cellAt(this.svg, event), { Tq, Tk } = this;
+    const { svg, Tq, Tk } = this, [query, half] = cellAt(svg, event, Tq, 2);
     const best = (weights) => weights.reduce((top, w, i) => (w > weights[top] ? i : top), 0);
-    if (along < 0.5) return { query, key: best(this.row(query)) };
-    const key = within(Math.floor(down * Tk), Tk);
+    if (half === 0) return { query, key: best(this.row(query)) };
+    const [key] = cellAt(svg, event, Tk, 2);
     return { query: best(range(Tq).map((q) => this.row(q)[key])), key, by: "key" };
-  }
-
-  over(cell) {
-    const same = (name) => this.hover?.[name] === cell?.[name];
-    if (["head", "query", "key", "by"].every(same)) return;
-    this.hover = cell;
-    this.showPointed();
   }
 
   showPointed() {
@@ -496,18 +412,12 @@ class AttentionView {
     for (const axis of [this.queries, this.from]) axis.point(here?.query);
     for (const axis of [this.keys, this.to]) axis.point(here?.key);
     this.cell.hidden = !here;
-    if (here) {
-      const { style } = this.cell;
-      style.setProperty("--x", (here.key + 0.5) / Tk);
-      style.setProperty("--y", (here.query + 0.5) / Tq);
-      style.setProperty("--w", 1 / Tk);
-      style.setProperty("--h", 1 / Tq);
-    }
+    if (here) placeCursor(this.cell, here.query, here.key, Tq, Tk);
     const by = here?.by || "query";
     this.svg.classList.toggle("mha-dimmed", Boolean(here));
     for (const path of this.svg.children)
       path.classList.toggle("mha-lit", path.cell[by] === here?.[by]);
-    for (const td of this.tableBody.querySelectorAll("td")) {
+    for (const td of this.table.body.querySelectorAll("td")) {
       const marked = here && td.cell?.query === here.query && td.cell?.key === here.key;
       td.classList.toggle("mha-here", Boolean(marked));
     }
@@ -515,42 +425,15 @@ class AttentionView {
     if (!cell) return write(this.readout, H ? labels.hint : "");
     const row = this.row(cell.query, head), weight = row[cell.key];
     this.barMark.style.left = `${100 * Math.min(1, weight)}%`;
-    this.writeSentence(isEmpty(row) ? labels.no_keys : labels.readout, {
-      query: frame.query_titles[cell.query],
-      key: frame.key_titles[cell.key],
-      weight: fixed(weight, 2),
-      name: frame.names[head],
-    });
-  }
-
-  // The sentence with each value in a node of its own: bold the first time, and a
-  // right-to-left word turns nothing round it.
-  writeSentence(template, values) {
-    if (this.readout.textContent === fill(template, values)) return;
-    const bold = new Set(["query", "key", "weight"]);
-    const nodes = template.split(/\{(\w+)\}/).map((part, i) => {
-      if (i % 2 === 0) return part; // words between the placeholders
-      return make(bold.delete(part) ? "bdi.mha-bold" : "bdi", {}, values[part]);
-    });
-    this.readout.replaceChildren(...nodes);
-  }
-
-  // Spoken after a short rest, so that a held key does not flood the ear.
-  speak(text) {
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => write(this.spoken, text()), 250);
+    const values = { query: frame.query_titles[cell.query], key: frame.key_titles[cell.key],
+      weight: fixed(weight, 2), name: frame.names[head] };
+    this.readOut(isEmpty(row) ? labels.no_keys : labels.readout, values, "query", "key", "weight");
   }
 
   select(head) {
     if (head === undefined) return;
     this.set("selected", Number(head));
     this.speak(() => this.frame.alts[head] || "");
-  }
-
-  pin(cell) {
-    if (!cell) return;
-    this.set("pointed", [cell.query, cell.key]);
-    this.speak(() => this.readout.textContent);
   }
 
   // The heads are one stop of the Tab key; this one holds it.
@@ -571,17 +454,8 @@ class AttentionView {
   }
 
   cellKey(event) {
-    const { Tq, Tk } = this, [query = -1, key = -1] = this.model.get("pointed");
-    const far = event.ctrlKey ? Tq : 0; // with Ctrl, Home and End go to the map's corners
-    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
-      Home: [-far, -Tk], End: [far, Tk] };
-    const step = steps[event.key];
-    if (event.altKey || event.metaKey || (!step && event.key !== "Escape")) return;
-    event.stopPropagation();
-    event.preventDefault();
-    this.hover = null;
-    if (!step) return this.set("pointed", []);
-    this.pin({ query: within(query + step[0], Tq), key: within(key + step[1], Tk) });
+    const cell = this.moved(event, this.model.get("pointed"), this.Tq, this.Tk);
+    if (cell) this.pin(cell);
   }
 }
 

@@ -5,7 +5,6 @@ attention_view.js paints it. Sentences are made from the same templates here and
 """
 
 from collections import Counter
-from pathlib import Path
 
 import anywidget
 import numpy as np
@@ -13,8 +12,8 @@ import traitlets
 
 from ..palette import axis_css, head_colour
 from ..texts import t, texts_under
-
-_here = Path(__file__).parent
+from ..wording import check_map_labels, map_weights
+from .source import script, style
 
 
 def _empty_frame(reason: str = "") -> dict:
@@ -33,19 +32,6 @@ def _empty_frame(reason: str = "") -> dict:
     }
 
 
-def _as_array(weights) -> np.ndarray:
-    """Tensor or array of any float type -> (H, T_query, T_key) float32, in memory order."""
-    if hasattr(weights, "detach"):  # a torch tensor; numpy knows no bfloat16, hence float()
-        weights = weights.detach().cpu().float().numpy()
-    array = np.ascontiguousarray(weights, dtype="<f4")
-    if array.ndim != 3 or 0 in array.shape:
-        raise ValueError(t("view.error.shape", shape=array.shape))
-    finite = np.isfinite(array).all(axis=(1, 2))
-    if not finite.all():
-        raise ValueError(t("view.error.finite", head=int(finite.argmin()) + 1))
-    return array
-
-
 class AttentionView(anywidget.AnyWidget):
     """All heads as small maps on one 0-1 scale, one enlarged as map, arcs or table.
 
@@ -54,8 +40,8 @@ class AttentionView(anywidget.AnyWidget):
     A reader's clicks and keys set the same traits as Python code does.
     """
 
-    _esm = _here / "attention_view.js"
-    _css = axis_css() + (_here / "attention_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "svg", "maps", "attention_view")
+    _css = axis_css() + style("unseen", "maps", "attention_view")
 
     frame = traitlets.Dict().tag(sync=True)
     labels = traitlets.Dict().tag(sync=True)
@@ -94,28 +80,16 @@ class AttentionView(anywidget.AnyWidget):
         at stay where they still exist. Raises ValueError for weights that are not one
         sequence's, hold NaN or infinity, or do not fit the tokens or names.
         """
-        array = _as_array(weights)
+        array = map_weights(weights)
         H, Tq, Tk = array.shape
         queries = [_visible(token) for token in queries]
         keys = queries if keys is None else [_visible(token) for token in keys]
-        for axis, size, tokens in (("queries", Tq, queries), ("keys", Tk, keys)):
-            if size != len(tokens):
-                raise ValueError(
-                    t(
-                        "view.error.tokens",
-                        shape=array.shape,
-                        size=size,
-                        axis=t(f"view.axis.{axis}"),
-                        count=len(tokens),
-                    )
-                )
+        names = None if names is None else [str(name) for name in names]
+        check_map_labels(array.shape, queries, keys, names)
         with self.hold_sync():
             self.labels = texts_under("view.page")  # in the language of this moment
             if names is None:
                 names = [self.labels["head"].format(number=i + 1) for i in range(H)]
-            names = [str(name) for name in names]
-            if len(names) != H:
-                raise ValueError(t("view.error.names", heads=H, count=len(names)))
             query_titles, key_titles = self._titles(queries), self._titles(keys)
             self.frame = {
                 "weights": array.tobytes(),

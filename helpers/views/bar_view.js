@@ -1,20 +1,6 @@
 // Draws horizontal bars from 0 to 1: label, bar, number; the sum beneath.
 // Rows stay in place from one frame to the next, so bars grow and shrink instead of blinking.
 
-function make(tag, className, parent) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (parent) parent.append(node);
-  return node;
-}
-
-// As many children as wanted, made or removed at the end; the others are left alone.
-function resize(parent, count, makeChild) {
-  while (parent.children.length > count) parent.lastChild.remove();
-  while (parent.children.length < count) parent.append(makeChild());
-  return [...parent.children];
-}
-
 function makeRow() {
   const row = make("div", "row");
   row.setAttribute("role", "listitem");
@@ -61,7 +47,7 @@ function render({ model, el }) {
     const label = row.querySelector(".label");
     label.textContent = frame.labels[index];
     label.title = frame.labels[index];
-    const bars = resize(row.querySelector(".bars"), frame.series.length, makeBar);
+    const bars = keep(row.querySelector(".bars"), frame.series.length, makeBar);
     bars.forEach((bar, s) => {
       const value = frame.reason ? 0 : Math.min(1, Math.max(0, frame.series[s].values[index]));
       bar.dataset.series = s;
@@ -113,7 +99,7 @@ function render({ model, el }) {
       entry.append(name);
     });
     box.dataset.count = frame.series.length;
-    resize(rows, frame.labels.length, makeRow).forEach((row, i) => paintRow(row, i, frame));
+    keep(rows, frame.labels.length, makeRow).forEach((row, i) => paintRow(row, i, frame));
     axis.hidden = !frame.labels.length;
     paintMarkers(frame.markers);
     totals.textContent = "";

@@ -1,7 +1,6 @@
 """One distribution over tokens as horizontal bars: how a query spends its attention."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import anywidget
 import traitlets
@@ -9,8 +8,7 @@ import traitlets
 from ..palette import axis_css
 from ..texts import t
 from ..wording import bar_number, check_bars, describe_bars, sum_text
-
-_here = Path(__file__).parent
+from .source import script, style
 
 
 class BarView(anywidget.AnyWidget):
@@ -19,8 +17,8 @@ class BarView(anywidget.AnyWidget):
     `frame` holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = (_here / "bar_view.js").read_text(encoding="utf-8")
-    _css = axis_css() + (_here / "bar_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "bar_view")
+    _css = axis_css() + style("bar_view")
 
     frame = traitlets.Dict().tag(sync=True)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 import anywidget
 import traitlets
@@ -12,8 +11,8 @@ from ..palette import axis_css
 from ..reshaping.cells import head_inks, row_names, strip_of, table_of
 from ..reshaping.routes import Stop
 from ..texts import t
+from .source import script, style
 
-_here = Path(__file__).parent
 TX = "explorer_reshape.cells"
 
 
@@ -41,8 +40,8 @@ class CellView(anywidget.AnyWidget):
     holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = (_here / "cell_view.js").read_text(encoding="utf-8")
-    _css = axis_css() + (_here / "cell_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "axes", "cell_view")
+    _css = axis_css() + style("cell_view")
 
     frame = traitlets.Dict().tag(sync=True)
     pointed = traitlets.Int(None, allow_none=True).tag(sync=True)

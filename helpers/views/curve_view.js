@@ -1,23 +1,7 @@
 // Draws training curves as SVG, a progress bar above, a table of the numbers behind a switch.
 // Lines are kept from one frame to the next. Words come ready from Python as text.
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 640, HEIGHT = 250, LEFT = 40, RIGHT = 12, TOP = 10, BOTTOM = 26;
-
-function make(tag, className, parent) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (parent) parent.append(node);
-  return node;
-}
-
-function draw(tag, parent, attributes, text) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== undefined) node.textContent = text;
-  parent.append(node);
-  return node;
-}
 
 const yOf = (share) => TOP + (1 - share) * (HEIGHT - TOP - BOTTOM);
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import anywidget
 import traitlets
 
 from ..texts import t
+from .source import script, style
 
-_here = Path(__file__).parent
 TX = "explorer_training.curves"
 
 
@@ -24,8 +23,8 @@ class Series:
 class CurveView(anywidget.AnyWidget):
     """One line for each run, on a fixed scale from 0 to 1. `frame` holds all that is drawn."""
 
-    _esm = (_here / "curve_view.js").read_text(encoding="utf-8")
-    _css = (_here / "curve_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "svg", "curve_view")
+    _css = style("curve_view")
 
     frame = traitlets.Dict().tag(sync=True)
 

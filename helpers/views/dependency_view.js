@@ -1,22 +1,6 @@
 // Draws maps of booleans as SVG: one path for the cells that depend, one for those that do not,
 // one for those that look ahead. Words come ready from Python and become text nodes.
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function make(tag, className, parent) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (parent) parent.append(node);
-  return node;
-}
-
-function path(svg, className, d) {
-  const node = document.createElementNS(SVG, "path");
-  node.setAttribute("class", className);
-  node.setAttribute("d", d);
-  svg.append(node);
-}
-
 const square = (r, c) => `M${c + 0.08} ${r + 0.08}h.84v.84h-.84z`;
 const dot = (r, c) => `M${c + 0.4} ${r + 0.4}h.2v.2h-.2z`;
 const cross = (r, c) => `M${c + 0.3} ${r + 0.3}l.4 .4m0 -.4l-.4 .4`;
@@ -33,10 +17,10 @@ function drawMap(svg, { rows, causal }) {
       crosses += cross(r, c);
     } else depends += square(r, c);
   }));
-  path(svg, "free", free);
-  path(svg, "depends", depends);
-  path(svg, "ahead", ahead);
-  path(svg, "cross", crosses);
+  draw("path", svg, { class: "free", d: free });
+  draw("path", svg, { class: "depends", d: depends });
+  draw("path", svg, { class: "ahead", d: ahead });
+  draw("path", svg, { class: "cross", d: crosses });
 }
 
 function render({ model, el }) {
@@ -50,18 +34,14 @@ function render({ model, el }) {
   function makeMap() {
     const box = make("figure", "", maps);
     const title = make("figcaption", "", box);
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("role", "img");
-    box.append(svg);
+    const svg = draw("svg", box, { role: "img" });
     return { box, title, svg, count: make("div", "count", box), note: make("div", "note", box) };
   }
 
   function swatch(kind, text, rows, causal) {
     const entry = make("span", "entry", legend);
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("aria-hidden", "true");
-    entry.append(svg, text);
-    svg.dataset.kind = kind;
+    const svg = draw("svg", entry, { "aria-hidden": "true", "data-kind": kind });
+    entry.append(text);
     drawMap(svg, { rows, causal });
     svg.setAttribute("viewBox", "0 0 1 1");
     if (causal) svg.setAttribute("viewBox", "1 0 1 1");

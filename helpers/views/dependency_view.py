@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import anywidget
 import traitlets
@@ -10,8 +9,8 @@ from torch import Tensor
 
 from ..palette import axis_css
 from ..texts import t
+from .source import script, style
 
-_here = Path(__file__).parent
 TX = "explorer_reshape.maps"
 
 
@@ -35,8 +34,8 @@ class DependencyMap:
 class DependencyView(anywidget.AnyWidget):
     """Maps side by side, a legend below. `frame` holds everything that is drawn."""
 
-    _esm = (_here / "dependency_view.js").read_text(encoding="utf-8")
-    _css = axis_css() + (_here / "dependency_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "svg", "dependency_view")
+    _css = axis_css() + style("dependency_view")
 
     frame = traitlets.Dict().tag(sync=True)
 

@@ -1,14 +1,6 @@
 // All heads of an encoder as a grid of buttons: rows are layers, columns are heads. A press
 // chooses a head. Words and numbers come ready from Python and become text nodes.
 
-function make(tag, className, parent, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  if (parent) parent.append(node);
-  return node;
-}
-
 function render({ model, el }) {
   el.classList.add("mha", "mha-head-grid");
   el.dataset.lmSuppressShortcuts = "true";

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import anywidget
 import traitlets
 
-_here = Path(__file__).parent
+from .source import script, style
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class HeadGrid(anywidget.AnyWidget):
     `frame` holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = (_here / "head_grid.js").read_text(encoding="utf-8")
-    _css = (_here / "head_grid.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "head_grid")
+    _css = style("head_grid")
 
     frame = traitlets.Dict().tag(sync=True)
     pressed = traitlets.List([-1, 0]).tag(sync=True)

@@ -6,7 +6,6 @@ heat_view.js paints it. One scale, the same on both sides of zero, serves all th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import anywidget
 import numpy as np
@@ -16,8 +15,8 @@ from torch import Tensor
 from ..palette import axis_css
 from ..signed_colours import signed_colours
 from ..texts import t, texts_under
+from .source import script, style
 
-_here = Path(__file__).parent
 TX = "explorer_gates.heat"
 
 
@@ -76,8 +75,8 @@ class HeatView(anywidget.AnyWidget):
     [] for none; `mode` is "map" or "table".
     """
 
-    _esm = _here / "heat_view.js"
-    _css = axis_css() + (_here / "heat_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "maps", "heat_view")
+    _css = axis_css() + style("unseen", "maps", "heat_view")
 
     frame = traitlets.Dict().tag(sync=True)
     labels = traitlets.Dict().tag(sync=True)

@@ -4,25 +4,6 @@
 
 const AXIS_NAMES = { 2: "query", 3: "key" }; // the two T of the scores
 
-function make(tag, className, parent, attributes = {}) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (parent) parent.append(node);
-  return node;
-}
-
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-  return node;
-}
-
-function keep(parent, count, create) {
-  while (parent.children.length > count) parent.lastElementChild.remove();
-  while (parent.children.length < count) parent.append(create(parent.children.length));
-  return [...parent.children];
-}
-
 // A row of a table: one heading, then cells.
 function fillRow(tr, heading, cells, tag = "td") {
   keep(tr, cells.length + 1, (i) => make(i ? tag : "th"));
@@ -37,16 +18,16 @@ class MaskPicture {
   constructor(model, el) {
     this.model = model;
     this.hover = null;
-    const root = (this.root = make("div", "mha mha-mask", el, { "data-painted": "0" }));
-    root.dataset.lmSuppressShortcuts = "true";
+    const root = (this.root = make("div", "mha mha-mask", el));
+    set(root, { "data-painted": "0", "data-lm-suppress-shortcuts": "true" });
     this.left = make("section", "part", root);
     this.title = make("div", "title", this.left);
     this.axes = make("div", "quiet", this.left);
-    this.grid = make("table", "grid", this.left, { role: "grid" });
+    this.grid = set(make("table", "grid", this.left), { role: "grid" });
     this.head = make("tr", "", make("thead", "", this.grid));
     this.body = make("tbody", "", this.grid);
     this.legend = make("div", "legend", this.left);
-    this.readout = make("p", "readout", this.left, { "aria-live": "polite" });
+    this.readout = set(make("p", "readout", this.left), { "aria-live": "polite" });
 
     const right = make("section", "part", root);
     this.shapesTitle = make("div", "title", right);
@@ -54,8 +35,8 @@ class MaskPicture {
     this.shapesNote = make("div", "quiet", right);
     this.waysTitle = make("div", "title ways-title", right);
     this.ways = make("tbody", "", make("table", "ways", right));
-    this.remark = make("p", "remark", right, { "aria-live": "polite" });
-    this.reason = make("p", "reason", root, { role: "status" });
+    this.remark = set(make("p", "remark", right), { "aria-live": "polite" });
+    this.reason = set(make("p", "reason", root), { role: "status" });
     this.listen();
     this.paint();
   }

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import anywidget
 import torch
@@ -11,8 +10,7 @@ from torch import Tensor
 
 from ..palette import axis_css
 from ..texts import t, texts_under
-
-_here = Path(__file__).parent
+from .source import script, style
 
 AXES = ("B", "H", "T", "T")  # of the scores (B, H, T_query, T_key)
 
@@ -34,8 +32,8 @@ class MaskView(anywidget.AnyWidget):
     out, [] for none. Its row is also the one shown three ways.
     """
 
-    _esm = _here / "mask_view.js"
-    _css = axis_css() + (_here / "mask_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "mask_view")
+    _css = axis_css() + style("mask_view")
 
     frame = traitlets.Dict().tag(sync=True)
     pointed = traitlets.List().tag(sync=True)

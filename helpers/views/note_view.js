@@ -32,13 +32,9 @@ function goToEnd(event) {
 }
 
 function render({ model, el }) {
-  const note = document.createElement("div");
-  note.setAttribute("role", "status");
-  const lost = document.createElement("div"); // shown by the stylesheet, in the note's place
-  lost.className = "mha-note-lost";
-  lost.textContent = model.get("lost");
   el.classList.add("mha", "mha-note");
-  el.append(note, lost);
+  const note = set(make("div", "", el), { role: "status" });
+  make("div", "mha-note-lost", el, model.get("lost")); // shown by the stylesheet, in its place
 
   const show = () => {
     note.textContent = model.get("text");

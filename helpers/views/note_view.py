@@ -1,14 +1,11 @@
 """A line of words below an explorer's controls: what changed by itself, or what is wrong."""
 
-from pathlib import Path
-
 import anywidget
 import traitlets
 
 from ..palette import axis_css
 from ..texts import t
-
-_here = Path(__file__).parent
+from .source import script, style
 
 
 class NoteView(anywidget.AnyWidget):
@@ -19,8 +16,8 @@ class NoteView(anywidget.AnyWidget):
     `lost` stands in the note's place.
     """
 
-    _esm = _here / "note_view.js"
-    _css = axis_css() + (_here / "note_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "note_view")
+    _css = axis_css() + style("note_view")
 
     text = traitlets.Unicode("").tag(sync=True)
     kind = traitlets.Enum(["", "note", "problem"], default_value="").tag(sync=True)

@@ -1,33 +1,24 @@
 // The table that compares two explorers. Words and numbers come ready from Python; here they
 // become text nodes, never HTML. Also names the two sides around it for screen readers.
 
-function make(tag, parent, text = "") {
-  const node = document.createElement(tag);
-  node.textContent = text;
-  parent.append(node);
-  return node;
-}
-
 function heading(parent, text, scope) {
-  const cell = make("th", parent, text);
-  cell.scope = scope;
+  make("th", "", parent, text).scope = scope;
 }
 
 function draw(el, frame) {
   const { names = [], rows = [], heads = [] } = frame;
-  const table = document.createElement("table");
-  const caption = make("caption", table, frame.caption ?? "");
-  caption.className = "mha-hidden";
-  const top = make("tr", make("thead", table));
-  make("td", top);
+  const table = make("table");
+  make("caption", "mha-hidden", table, frame.caption ?? "");
+  const top = make("tr", "", make("thead", "", table));
+  make("td", "", top);
   for (const name of names) heading(top, name, "col");
-  const body = make("tbody", table);
+  const body = make("tbody", "", table);
   heads.forEach((head, i) => {
-    const line = make("tr", body);
+    const line = make("tr", "", body);
     line.dataset.row = ["left", "right", "change"][i];
     heading(line, head, "row");
     rows.forEach((row, j) => {
-      const cell = make("td", line, row[i]);
+      const cell = make("td", "", line, row[i]);
       cell.dataset.name = names[j]; // shown beside the number where the page is narrow
       cell.classList.toggle("mha-differs", row[0] !== row[1]);
     });

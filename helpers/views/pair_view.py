@@ -1,15 +1,14 @@
 """A small table that compares two explorers, and what makes them stand side by side."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import anywidget
 import traitlets
 
 from ..palette import axis_css
 from ..texts import t
+from .source import script, style
 
-_here = Path(__file__).parent
 TX = "explorer_playground.table"
 
 
@@ -20,8 +19,8 @@ class PairView(anywidget.AnyWidget):
     screen readers where each begins. `frame` holds everything that is drawn.
     """
 
-    _esm = (_here / "pair_view.js").read_text(encoding="utf-8")
-    _css = axis_css() + (_here / "pair_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "pair_view")
+    _css = axis_css() + style("unseen", "pair_view")
 
     frame = traitlets.Dict().tag(sync=True)
 

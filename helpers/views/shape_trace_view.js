@@ -1,47 +1,8 @@
 // Draws the shape trace: a card per step, arrows between them, the chosen step explained below.
 // Words and numbers come ready from Python; here they become text nodes, never HTML.
 
-const AXES = ["B", "T", "H", "d_k", "d_model"];
 const CARD = 102; // px: the narrowest card, wide enough for every operation in both languages
 const ARROW = 20; // px: an arrow and the space around it
-
-function make(tag, className, parent) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (parent) parent.append(node);
-  return node;
-}
-
-function colour(node, axis) {
-  if (AXES.includes(axis)) node.style.color = `var(--axis-${axis.replace("_", "-")})`;
-  return node;
-}
-
-// Q_heads, W_Q, d_k: one letter, then what stands below the line. Axes get their colour.
-function writeMath(parent, text) {
-  parent.textContent = "";
-  let end = 0;
-  for (const match of text.matchAll(/\b([A-Za-z])_([A-Za-z0-9]+)\b|\b[BTH]\b/g)) {
-    parent.append(text.slice(end, match.index));
-    const node = colour(make("span", match[1] ? "sym" : "", parent), match[0]);
-    node.append(match[1] || match[0]);
-    if (match[1]) make("sub", "", node).textContent = match[2];
-    end = match.index + match[0].length;
-  }
-  parent.append(text.slice(end));
-}
-
-// (9, 512), each entry in the colour of its axis.
-function writeTuple(parent, entries, axes) {
-  parent.textContent = "(";
-  entries.forEach((entry, i) => {
-    if (i) parent.append(", ");
-    const node = colour(make("span", "", parent), axes[i]);
-    if (entry === axes[i]) writeMath(node, entry);
-    else node.textContent = entry;
-  });
-  parent.append(entries.length === 1 ? ",)" : ")");
-}
 
 function makeCard(id) {
   const item = make("div", "item");

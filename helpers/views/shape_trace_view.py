@@ -1,7 +1,6 @@
 """The shape trace as a row of cards: what happened to the shape, step by step, in colour."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import anywidget
 import traitlets
@@ -17,8 +16,7 @@ from ..wording import (
     operation_text,
     without_batch,
 )
-
-_here = Path(__file__).parent
+from .source import script, style
 
 
 class ShapeTraceView(anywidget.AnyWidget):
@@ -28,8 +26,8 @@ class ShapeTraceView(anywidget.AnyWidget):
     is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = (_here / "shape_trace_view.js").read_text(encoding="utf-8")
-    _css = axis_css() + (_here / "shape_trace_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "axes", "shape_trace_view")
+    _css = axis_css() + style("shape_trace_view")
 
     frame = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)

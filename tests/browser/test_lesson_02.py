@@ -25,16 +25,6 @@ def shapes(lesson):
     return found
 
 
-def answer(lesson, exercise: str, source: str):
-    """Type an answer into its cell, run it and its check; what the check says."""
-    lesson.cell(f"{exercise}-stub").locator(".cm-content").first.click()
-    lesson.page.keyboard.press("ControlOrMeta+A")
-    lesson.page.keyboard.insert_text(source)
-    lesson.run_cell(f"{exercise}-stub")
-    lesson.run_cell(f"{exercise}-check")
-    return lesson.output(f"{exercise}-check")
-
-
 def test_run_all_leaves_no_error_and_exercises_that_wait(lesson):
     expect(lesson.output("setup")).to_contain_text("Everything this lesson needs is here.")
     assert lesson.page.get_by_text("Traceback").count() == 0
@@ -45,31 +35,31 @@ def test_run_all_leaves_no_error_and_exercises_that_wait(lesson):
 
 def test_c05_head_size_wrong_answers_first(lesson):
     start = "def head_size(d_model, num_heads):\n    "
-    said = answer(lesson, "exercise-1", start + "return d_model / num_heads")
+    said = lesson.answer("exercise-1", start + "return d_model / num_heads")
     expect(said).to_contain_text("A decimal number where a whole one is needed.")
-    said = answer(lesson, "exercise-1", start + "return d_model // num_heads")
+    said = lesson.answer("exercise-1", start + "return d_model // num_heads")
     expect(said).to_contain_text("An impossible pair went through.")
     test = "if d_model % num_heads:\n        raise ValueError({})\n    return d_model // num_heads"
-    said = answer(lesson, "exercise-1", start + test.format("'not divisible'"))
+    said = lesson.answer("exercise-1", start + test.format("'not divisible'"))
     expect(said).to_contain_text("Zero heads stop at the division.")
     test = "if num_heads < 1 or d_model % num_heads:\n        raise ValueError({})\n" + (
         "    return d_model // num_heads"
     )
-    said = answer(lesson, "exercise-1", start + test.format("'not divisible'"))
+    said = lesson.answer("exercise-1", start + test.format("'not divisible'"))
     expect(said).to_contain_text("Your error does not name the numbers.")
     expect(said).to_contain_text("whose words hold 512, 6")
     lesson.screenshot("lesson-02-check", said)
-    said = answer(lesson, "exercise-1", start + test.format("f'{d_model}, {num_heads}'"))
+    said = lesson.answer("exercise-1", start + test.format("f'{d_model}, {num_heads}'"))
     expect(said).to_contain_text("Correct")
 
 
 def test_c07_a_slice_of_the_token_is_told_which_feature_it_misses(lesson):
     start = "def project_one_head(X, W, head):\n    d_k = W.shape[-1]\n    return "
     cut = "X[:, head * d_k : (head + 1) * d_k] @ W[head][:d_k]"
-    said = answer(lesson, "exercise-2", start + cut)
+    said = lesson.answer("exercise-2", start + cut)
     expect(said).to_contain_text("The head sees only a slice of the token.")
     expect(said).to_contain_text("We changed feature 5 of token 0")
-    said = answer(lesson, "exercise-2", start + "X @ W[head]")
+    said = lesson.answer("exercise-2", start + "X @ W[head]")
     expect(said).to_contain_text("Correct")
 
 
@@ -95,7 +85,7 @@ def test_c06_c07_the_loop_wrong_answers_first(lesson):
         source = loop
         for name, part in {**right, **changed}.items():
             source = source.replace(name, part)
-        expect(answer(lesson, "exercise-3", source)).to_contain_text(words)
+        expect(lesson.answer("exercise-3", source)).to_contain_text(words)
 
 
 def test_the_shapes_answer_the_questions_of_the_lesson(lesson, shapes):
@@ -139,7 +129,7 @@ def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
         page.open(lab.copy("es/02_heads-and-projections.ipynb"))
         page.run_all()
         page.close_side_panel()
-        said = answer(page, "exercise-1", "def head_size(d, h):\n    return d / h")
+        said = page.answer("exercise-1", "def head_size(d, h):\n    return d / h")
         expect(said).to_contain_text("Un número decimal donde hace falta un entero.")
         found = Explorer(page, "explorer-run")
         found.out.get_by_label("H a mano").fill("6")

@@ -63,16 +63,6 @@ def reshape(lesson):
     return found
 
 
-def answer(lesson, exercise: str, source: str):
-    """Type an answer into its cell, run it and its check; what the check says."""
-    lesson.cell(f"{exercise}-stub").locator(".cm-content").first.click()
-    lesson.page.keyboard.press("ControlOrMeta+A")
-    lesson.page.keyboard.insert_text(source)
-    lesson.run_cell(f"{exercise}-stub")
-    lesson.run_cell(f"{exercise}-check")
-    return lesson.output(f"{exercise}-check")
-
-
 def test_c01_the_two_routes_stand_side_by_side_with_their_differences_marked(lesson, reshape):
     assert lesson.page.get_by_text("Traceback").count() == 0
     assert reshape.rows(0)[1] == [6, 7, 8, 9, 10, 11]
@@ -208,24 +198,24 @@ def test_c31_in_a_window_of_1024_nothing_is_lost_sideways(lesson, reshape, zoom)
 
 
 def test_c15_exercises_wrong_answers_first(lesson):
-    said = answer(lesson, "exercise-2", (
+    said = lesson.answer("exercise-2", (
         "def split_heads(x, num_heads):\n"
         "    B, T, d_model = x.shape\n"
         "    return x.view(B, num_heads, T, d_model // num_heads)"
     ))  # fmt: skip
     expect(said).to_contain_text("right shape, wrong numbers")
     expect(said).to_contain_text("(0, 4) (0, 5) (0, 6) (0, 7)")
-    said = answer(lesson, "exercise-2", (
+    said = lesson.answer("exercise-2", (
         "def split_heads(x, num_heads):\n"
         "    B, T, d_model = x.shape\n"
         "    return x.view(B, T, num_heads, d_model // num_heads).transpose(1, 2)"
     ))  # fmt: skip
     expect(said).to_contain_text("Correct")
-    said = answer(lesson, "exercise-1", (
+    said = lesson.answer("exercise-1", (
         "def head_of_weight(weight, head, num_heads):\n    return weight.chunk(num_heads, 1)[head]"
     ))  # fmt: skip
     expect(said).to_contain_text("These are columns, not rows.")
-    said = answer(lesson, "exercise-3", (
+    said = lesson.answer("exercise-3", (
         "def memory_place(head, token, feature, d_model, num_heads):\n"
         "    return head * d_model + token * (d_model // num_heads) + feature"
     ))  # fmt: skip

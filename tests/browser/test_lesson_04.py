@@ -70,16 +70,6 @@ def gates(lesson):
     return found
 
 
-def answer(lesson, exercise: str, source: str):
-    """Type an answer into its cell, run it and its check; what the check says."""
-    lesson.cell(f"{exercise}-stub").locator(".cm-content").first.click()
-    lesson.page.keyboard.press("ControlOrMeta+A")
-    lesson.page.keyboard.insert_text(source)
-    lesson.run_cell(f"{exercise}-stub")
-    lesson.run_cell(f"{exercise}-check")
-    return lesson.output(f"{exercise}-check")
-
-
 def test_run_all_leaves_a_live_explorer_that_shows_its_kernels_numbers(lesson, gates):
     assert lesson.page.get_by_text("Traceback").count() == 0
     gates.assert_painted_from_the_kernel()
@@ -168,7 +158,7 @@ def test_c05_other_heads_and_impossible_ones(gates):
         typed.fill(H)
         typed.press("Enter")
         expect(gates.note).to_contain_text(words)
-        expect(gates.heat.locator(".reason")).to_contain_text(words)
+        expect(gates.heat.locator(".mha-reason")).to_contain_text(words)
         expect(gates.areas.first).to_be_hidden()
         gates.out.get_by_role("button", name=f"Use H = {use}").click()
         expect(gates.areas.first).to_be_visible()
@@ -203,28 +193,28 @@ def test_c31_in_a_window_of_1024_nothing_is_lost_sideways(lesson, gates, zoom):
 
 def test_c02_c07_exercises_wrong_answers_first(lesson):
     merge = "def merge_heads(heads):\n    B, H, T, d_k = heads.shape\n    return {}"
-    said = answer(lesson, "exercise-1", merge.format("heads.view(B, T, H * d_k)"))
+    said = lesson.answer("exercise-1", merge.format("heads.view(B, T, H * d_k)"))
     expect(said).to_contain_text("Tokens were mixed.")
     expect(said).to_contain_text("[0, 1, 4, 5] was expected, [0, 1, 2, 3] came.")
     lesson.screenshot("lesson-04-check", said)
-    said = answer(lesson, "exercise-1", merge.format("heads.transpose(1, 2).view(B, T, H * d_k)"))
+    said = lesson.answer("exercise-1", merge.format("heads.transpose(1, 2).view(B, T, H * d_k)"))
     expect(said).to_contain_text("Which method first copies the numbers into place?")
-    said = answer(lesson, "exercise-1", merge.format("heads.transpose(1, 2).reshape(B, T, -1)"))
+    said = lesson.answer("exercise-1", merge.format("heads.transpose(1, 2).reshape(B, T, -1)"))
     expect(said).to_contain_text("Correct")
 
     terms = (
         "def sum_of_heads(heads, W_O):\n    B, H, T, d_k = heads.shape\n"
         "    return sum(heads[:, i] @ {} for i in range(H))"
     )
-    said = answer(lesson, "exercise-2", terms.format("W_O[:, i * d_k : (i + 1) * d_k]"))
+    said = lesson.answer("exercise-2", terms.format("W_O[:, i * d_k : (i + 1) * d_k]"))
     expect(said).to_contain_text("The blocks were cut from the columns.")
-    said = answer(lesson, "exercise-2", terms.format("W_O[i * d_k : (i + 1) * d_k]"))
+    said = lesson.answer("exercise-2", terms.format("W_O[i * d_k : (i + 1) * d_k]"))
     expect(said).to_contain_text("Correct")
 
     output = "def output_projection(heads, W_O):\n    return merge_heads(heads){}"
-    said = answer(lesson, "exercise-3", output.format(""))
+    said = lesson.answer("exercise-3", output.format(""))
     expect(said).to_contain_text("W_O is missing.")
-    said = answer(lesson, "exercise-3", output.format(" @ W_O"))
+    said = lesson.answer("exercise-3", output.format(" @ W_O"))
     expect(said).to_contain_text("Correct")
 
 
@@ -245,5 +235,5 @@ def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
         assert page.sideways(found.out) == []
         page.screenshot("lesson-04-es", found.out)
         stub = "def merge_heads(heads):\n    return heads.reshape(len(heads), heads.shape[2], -1)"
-        said = answer(page, "exercise-1", stub)
+        said = page.answer("exercise-1", stub)
         expect(said).to_contain_text("Se han mezclado tokens.")

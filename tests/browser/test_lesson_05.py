@@ -108,16 +108,6 @@ def masks(lesson):
     return found
 
 
-def answer(lesson, exercise: str, source: str):
-    """Type an answer into its cell, run it and its check; what the check says."""
-    lesson.cell(f"{exercise}-stub").locator(".cm-content").first.click()
-    lesson.page.keyboard.press("ControlOrMeta+A")
-    lesson.page.keyboard.insert_text(source)
-    lesson.run_cell(f"{exercise}-stub")
-    lesson.run_cell(f"{exercise}-check")
-    return lesson.output(f"{exercise}-check")
-
-
 def test_untouched_exercises_wait_and_the_proof_stands(lesson):
     assert lesson.page.get_by_text("Traceback").count() == 0
     for n in (1, 2, 3):
@@ -240,22 +230,22 @@ def test_a_new_reader_slips_is_told_each_slip_and_gets_there(lesson):
          "The heads were merged without swapping back."),
         ({"MASK": "mask"}, "The mask is the wrong way round."),
     ):  # fmt: skip
-        said = answer(lesson, "exercise-1", layer(**slip))
+        said = lesson.answer("exercise-1", layer(**slip))
         expect(said).to_contain_text("Not right yet")
         expect(said).to_contain_text(title)
-    expect(answer(lesson, "exercise-1", layer())).to_contain_text("Correct")
+    expect(lesson.answer("exercise-1", layer())).to_contain_text("Correct")
     wrong = "def unpack(in_proj_weight):\n    return [w.T for w in in_proj_weight.chunk(3)]\n"
-    expect(answer(lesson, "exercise-2", wrong)).to_contain_text("The blocks are turned over.")
+    expect(lesson.answer("exercise-2", wrong)).to_contain_text("The blocks are turned over.")
     right = "def unpack(in_proj_weight):\n    return in_proj_weight.chunk(3)\n"
-    expect(answer(lesson, "exercise-2", right)).to_contain_text("Correct")
+    expect(lesson.answer("exercise-2", right)).to_contain_text("Correct")
     wrong = "def padding_mask(lengths, T):\n    return torch.arange(T) <= lengths[:, None]\n"
-    said = answer(lesson, "exercise-3", wrong)
+    said = lesson.answer("exercise-3", wrong)
     expect(said).to_contain_text("Not right yet")
     right = (
         "def padding_mask(lengths, T):\n"
         "    return (torch.arange(T) < lengths[:, None])[:, None, None, :]\n"
     )
-    expect(answer(lesson, "exercise-3", right)).to_contain_text("Correct")
+    expect(lesson.answer("exercise-3", right)).to_contain_text("Correct")
     lesson.cell("packed-run").locator(".cm-content").first.click()  # with the reader's own class
     lesson.run_cell("packed-run")
     expect(lesson.output("packed-run")).to_contain_text("W_Q, W_K, W_V")
@@ -284,6 +274,6 @@ def test_the_spanish_edition_speaks_spanish(lab, new_lab_page):
         expect(masks.out.locator(".mha-mask .legend")).to_contain_text("puede mirar")
         expect(masks.remark).to_contain_text("Esta fila no tiene a quién mirar.")
         expect(masks.note).to_contain_text("Sin nadie a quien mirar: flow (2).")
-        said = answer(page, "exercise-1", layer(SPLIT="view(B, self.num_heads, T, self.d_k)"))
+        said = page.answer("exercise-1", layer(SPLIT="view(B, self.num_heads, T, self.d_k)"))
         expect(said).to_contain_text("Aún no es correcto")
         expect(said).to_contain_text("fue directo a (B, H, T, d_k)")

@@ -68,16 +68,6 @@ def both(lesson):
     return found
 
 
-def answer(lesson, exercise: str, source: str):
-    """Type a prediction into its cell, run it and its check; what the check says."""
-    lesson.cell(f"{exercise}-stub").locator(".cm-content").first.click()
-    lesson.page.keyboard.press("ControlOrMeta+A")
-    lesson.page.keyboard.insert_text(source)
-    lesson.run_cell(f"{exercise}-stub")
-    lesson.run_cell(f"{exercise}-check")
-    return lesson.output(f"{exercise}-check")
-
-
 def test_two_live_explorers_stand_side_by_side_and_level(lesson, both):
     assert lesson.page.get_by_text("Traceback").count() == 0
     expect(both.said).to_contain_text("Nothing differs")
@@ -210,7 +200,7 @@ def test_c15_predictions_wrong_ones_first(lesson):
         ("five", "hot_weight = 0,111", "One number is wanted here."),
         ("five", "hot_weight = 0.11", "Correct"),
     ):
-        expect(answer(lesson, exercise, line)).to_contain_text(words)
+        expect(lesson.answer(exercise, line)).to_contain_text(words)
 
 
 def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
@@ -226,6 +216,6 @@ def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
         assert page.sideways(both.out) == []
         for english in ("Same", "layer", "left", "right", "differ", "head 1", "equal"):
             assert english not in both.out.inner_text(), english
-        expect(answer(page, "three", "first_weight = 1 / 9")).to_contain_text(
+        expect(page.answer("three", "first_weight = 1 / 9")).to_contain_text(
             "Eso sería un reparto igual sin máscara."
         )

@@ -54,36 +54,6 @@ CELLS = [
     RESET,
 ]
 
-# The lowest contrast of any text that shows, each against what lies behind it. A canvas mixes
-# half-transparent colours as the screen does.
-CONTRAST = """root => {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 1;
-  const pen = canvas.getContext("2d", { willReadFrequently: true });
-  const lay = colour => { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); };
-  const seen = () => {
-    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map(v => v / 255)
-      .map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  let worst = [99, "no text at all"], count = 0;
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode.textContent.trim(), owner = walker.currentNode.parentElement;
-    if (!text || !owner.checkVisibility({ visibilityProperty: true })) continue;
-    const behind = [];
-    for (let node = owner; node; node = node.parentElement) behind.unshift(node);
-    lay("#fff");
-    for (const node of behind) lay(getComputedStyle(node).backgroundColor);
-    const paper = seen();
-    lay(getComputedStyle(owner).color);
-    const [low, high] = [paper, seen()].sort((a, b) => a - b);
-    const ratio = (high + 0.05) / (low + 0.05);
-    count += 1;
-    if (ratio < worst[0]) worst = [ratio, text];
-  }
-  return [...worst, count];
-}"""
 SHOWN = ".panel.shown"
 
 
@@ -292,7 +262,7 @@ def test_c31_every_theme_keeps_text_readable_after_the_switch(notebook, shapes, 
         for theme in ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"):
             notebook.set_theme(theme)
             for view, least in ((shapes, 60), (bars, 25), (cleared, 60)):
-                ratio, text, count = view.evaluate(CONTRAST)
+                ratio, text, count = notebook.worst_contrast(view)
                 assert ratio >= 4.5, (theme, text)
                 assert count >= least
             ink = step(shapes, "Q").locator(".shape span").first

@@ -1,0 +1,28 @@
+// What the views make their nodes with. Words go in as text, never as HTML.
+
+// A new node at the end of `parent`.
+function make(tag, className, parent, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  if (parent) parent.append(node);
+  return node;
+}
+
+function set(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+// A new text only where it differs: equal ones would still be spoken, or lose a selection.
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+  return node;
+}
+
+// Exactly `count` children, made or removed at the end; the others are left alone.
+function keep(parent, count, create) {
+  while (parent.children.length > count) parent.lastElementChild.remove();
+  while (parent.children.length < count) parent.append(create(parent.children.length));
+  return [...parent.children];
+}
