@@ -2,19 +2,23 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 from helpers.texts import LANGUAGES, set_language, t
 
-from . import PROJECT, children, lab, set_up, testing
-from .say import StepError, from_os_error, say, say_failure, speak_on_any_terminal
+from . import PROJECT, children, classroom, lab, set_up, testing
+from .say import (
+    StepError,
+    UsageError,
+    from_os_error,
+    say,
+    say_failure,
+    speak_on_any_terminal,
+)
 
-COMMANDS = ("lab", "test", "save", "bench")
+COMMANDS = ("lab", "test", "save", "bench", *classroom.COMMANDS)
 INTERRUPTED = 130
-
-
-class UsageError(Exception):
-    """The command line says something the course does not know."""
 
 
 class Wishes:
@@ -29,6 +33,9 @@ class Wishes:
             self._take(words.pop(0), words)
         if self.rest and self.command in ("lab", None):
             raise UsageError(t("launcher.usage.unknown", word=self.rest[0]))
+        if self.command in classroom.COMMANDS and not self.help:
+            # now, not after a set-up that takes long
+            self.module = classroom.module_and_words(self.command, self.language, self.rest)
 
     def _take(self, word: str, following: list[str]) -> None:
         name, equals, value = word.partition("=")
@@ -74,7 +81,11 @@ def main(words: list[str]) -> int:
         say(t("launcher.usage.advice", command=f"{python} course.py --help"))
         return 2
     if wishes.help or wishes.command is None:
-        say(t("launcher.help", python=python))
+        topic = {
+            "report": t("launcher.help_report", python=python),
+            "carry": t("launcher.help_carry", python=python),
+        }
+        say(topic.get(wishes.command) or t("launcher.help", python=python))
         return 0
     signal.signal(signal.SIGTERM, _end)
     try:
@@ -121,11 +132,17 @@ def run(wishes: Wishes) -> int:
     if wishes.command == "save":
         environment = set_up.ready()
         module = ["tools.save", *(_from_the_project(word) for word in wishes.rest)]
+    elif wishes.command in classroom.COMMANDS:
+        environment = set_up.ready()
+        module = wishes.module
     else:
         environment = set_up.ready(developer=True)
         module = ["benchmarks", *wishes.rest]
     command = [environment.python, "-m", *module]
-    return children.run(command, PROJECT, children.variables(environment.folder))
+    env = children.variables(environment.folder)
+    if wishes.command in classroom.COMMANDS and sys.stdout.encoding:
+        env["PYTHONIOENCODING"] = sys.stdout.encoding  # they speak on this terminal as we do
+    return children.run(command, PROJECT, env)
 
 
 def _from_the_project(word: str) -> str:

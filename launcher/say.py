@@ -15,6 +15,10 @@ NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _plain = {"«": '"', "»": '"', "—": "-", "·": "-", "¿": "", "¡": "", "×": "x"}
 
 
+class UsageError(Exception):
+    """The command line says something the course does not know."""
+
+
 class StepError(Exception):
     """A step that did not work: why, what to try, and the lines of a log that show it."""
 
