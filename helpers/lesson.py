@@ -16,6 +16,7 @@ NEEDED = {
     "anywidget": "anywidget",
     "safetensors": "safetensors",
     "tokenizers": "tokenizers",
+    "networkx": "networkx",
 }
 
 

@@ -143,6 +143,13 @@ def test_the_scale_stays_while_gates_move_and_goes_as_far_as_any_gates_can():
 # State and controls ---------------------------------------------------------------------
 
 
+def test_a_slider_that_gives_back_a_hair_more_sets_what_it_shows():
+    gates = HeadGates()
+    slider = gates._sliders[1]
+    slider.value = 0.15000000000000002  # as the page's slider sends it
+    assert gates.gates[1] == slider.value == 0.15
+
+
 def test_moving_a_slider_does_what_setting_the_trait_does():
     explorer = HeadGates(d_model=16, H=4)
     explorer._sliders[2].value = 0.25

@@ -205,7 +205,9 @@ def test_it_says_how_many_things_differ(language):
 
 def test_a_slider_that_gives_back_a_hair_more_makes_no_difference():
     playground = Playground()
-    playground.right.temperature = 1.0000000000000002  # as the page's slider sends it
+    playground.right._temperature.value = 1.1
+    playground.right._temperature.value = 1.0000000000000002  # as the page's slider sends it
+    assert playground.right.temperature == playground.right._temperature.value == 1.0
     assert playground.message == t("explorer_playground.differ.nothing")
     assert cells_of(playground)["maps (H, T, T)"][2] == "same numbers"
 

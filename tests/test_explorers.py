@@ -12,6 +12,7 @@ from helpers.explorers import (
     AttentionBudget,
     EncoderExplorer,
     HeadGates,
+    HeadGraphExplorer,
     HeadRoles,
     LiveGates,
     MaskExplorer,
@@ -56,6 +57,14 @@ MOVES = {
         ("route", "merge"), ("step", "no such step"), ("step", "linear"), ("T", 9), ("T", 2),
     ],
     TrainingRuns: [("seeds", 2), ("steps", 100), ("steps", 5), ("seeds", 9), ("seeds", 1)],
+    HeadGraphExplorer: [
+        ("threshold", 0.5), ("layer", 2), ("heads", [9]), ("threshold", 1.0), ("heads", []),
+        ("heads", [13]), ("heads", [1, 9, 12]), ("threshold", 0.0), ("hide_special", True),
+        ("threshold", 2.0), ("threshold", 0.1), ("sentence", "Gracias 漢字 😀 <b>x</b> $y$"),
+        ("layer", 7), ("layer", 1), ("sentence", ""), ("sentence", "word " * 300),
+        ("sentence", "Birds eat seeds ."), ("heads", [3, 3]), ("heads", list(range(1, 13))),
+        ("hide_special", False), ("sentence", "[SEP] a [MASK]"), ("sentence", "unbelievably so"),
+    ],
     HeadRoles: [
         ("measure", "entropy"), ("layer", 2), ("head", 9), ("head", 13), ("head", 12),
         ("measure", "no such"), ("measure", "rare"),

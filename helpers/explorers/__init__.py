@@ -3,6 +3,7 @@
 from .budget import AttentionBudget
 from .encoder import EncoderExplorer
 from .gates import HeadGates
+from .graphs import HeadGraphExplorer
 from .head_roles import HeadRoles
 from .live_gates import LiveGates
 from .masks import MaskExplorer
@@ -18,6 +19,7 @@ __all__ = [
     "AttentionBudget",
     "EncoderExplorer",
     "HeadGates",
+    "HeadGraphExplorer",
     "HeadRoles",
     "LiveGates",
     "MaskExplorer",

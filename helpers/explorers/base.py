@@ -1,6 +1,8 @@
 """What every explorer shares: state, one redraw per change, errors in words, a still picture."""
 
+import threading
 from contextlib import contextmanager
+from functools import wraps
 from html import escape
 
 import ipywidgets
@@ -10,6 +12,22 @@ from ..attention import ImpossibleHeadsError
 from ..texts import t
 from ..threads import one_thread
 from ..views.note_view import NoteView
+
+# JupyterLab hears the page in a second thread of the kernel, so a slider can move while a cell
+# sets a trait. One lock for all explorers, not one each: some are coupled (the playground's
+# sides), and two threads could wait for one another.
+_one_at_a_time = threading.RLock()
+
+
+def alone(method):
+    """The method, run by one thread at a time; others wait until the picture is finished."""
+
+    @wraps(method)
+    def waits(*args, **kwargs):
+        with _one_at_a_time:
+            return method(*args, **kwargs)
+
+    return waits
 
 
 class CannotDrawError(Exception):
@@ -27,9 +45,10 @@ class Explorer(ipywidgets.VBox):
     `_still()`    -> a matplotlib Figure of the present state;
     `_summary()`  -> a short stable text of the present state.
 
-    Setting a trait from Python does what moving the control does. `message` is what the
-    explorer says; `error` is the exception a callback raised, for tests (None when all is
-    well); `draws` counts redraws.
+    Setting a trait from Python does what moving the control does, from any thread: state and
+    picture change together, one change after the other. `message` is what the explorer says;
+    `error` is the exception a callback raised, for tests (None when all is well); `draws`
+    counts redraws.
     """
 
     STATE: tuple[str, ...] = ()
@@ -37,6 +56,7 @@ class Explorer(ipywidgets.VBox):
     message = traitlets.Unicode("")
     error = traitlets.Any(None, allow_none=True)
 
+    @alone
     def __init__(self, **state):
         unknown = sorted(set(state) - set(self.STATE))
         if unknown:
@@ -54,6 +74,7 @@ class Explorer(ipywidgets.VBox):
             if name in state:
                 setattr(self, name, state[name])
         self.children = self._build()
+        self._hear_the_page(self)
         self.observe(self._state_changed, names=list(self.STATE))
         self._holding = False
         self._redraw()
@@ -82,17 +103,57 @@ class Explorer(ipywidgets.VBox):
 
     @contextmanager
     def hold(self):
-        """Set several traits inside; one redraw follows at the end."""
-        if self._holding:
-            yield
-            return
-        self._holding = True
-        try:
-            yield
-        finally:
-            self._holding = False
-        self._redraw()
+        """Set several traits inside; nothing moves by itself, and one redraw follows."""
+        with _one_at_a_time:
+            if self._holding:
+                yield
+                return
+            self._holding = True
+            try:
+                yield
+            finally:  # also when the block broke off: what it set by then is what is shown
+                self._holding = False
+                self._redraw()
 
+    @contextmanager
+    def hold_trait_notifications(self):
+        """The same as `hold`, by the name that traitlets gives it."""
+        with self.hold(), super().hold_trait_notifications():
+            yield
+
+    def __setattr__(self, name, value):
+        if name not in self.STATE:
+            super().__setattr__(name, value)
+            return
+        with _one_at_a_time:
+            super().__setattr__(name, value)
+
+    def _hear_the_page(self, widget: ipywidgets.Widget) -> None:
+        """Let every message from the page to this widget and those in it wait its turn."""
+        for child in getattr(widget, "children", ()):
+            if not isinstance(child, Explorer):  # which hears for itself
+                self._hear_the_page(child)
+        for name in ("set_state", "_handle_custom_msg"):
+            setattr(widget, name, self._in_turn(getattr(widget, name)))
+
+    def _in_turn(self, heard):
+        """The callback under the lock, its faults said in words: ipywidgets would only log them.
+
+        TraitError is no fault: the page sent a place of a list that was just replaced.
+        """
+
+        @alone
+        def in_turn(*args):
+            try:
+                heard(*args)
+            except traitlets.TraitError:
+                raise
+            except Exception as error:
+                self._fail(error)
+
+        return in_turn
+
+    @alone
     def _state_changed(self, change) -> None:
         if self._holding:
             return
@@ -107,6 +168,7 @@ class Explorer(ipywidgets.VBox):
             self._holding = False
         self._redraw()
 
+    @alone
     def _redraw(self) -> None:
         self.draws += 1
         self.error = None
@@ -120,6 +182,10 @@ class Explorer(ipywidgets.VBox):
             self._say(str(problem), "problem")
         except Exception as error:
             self._fail(error)
+        except BaseException:  # the stop button: half a picture must not pass for a whole one
+            self._blank(t("explorer.stopped"))
+            self._say(t("explorer.stopped"), "problem")
+            raise
         finally:
             self._spoken = []
             self._holding = False
@@ -141,16 +207,22 @@ class Explorer(ipywidgets.VBox):
         self.message = text
         self._note.say(text, kind)
 
+    def _on_click(self, button: ipywidgets.Button, pressed) -> None:
+        """Pressing the button calls `pressed(button)`; a fault in it is said in words."""
+        button.on_click(self._in_turn(pressed))
+
     def _bind(self, control: ipywidgets.Widget, trait: str) -> ipywidgets.Widget:
         """Moving the control sets the trait. `_draw` brings the control back in line."""
 
+        @alone
         def moved(change):
             if not self._holding and change.new is not None:
-                setattr(self, trait, change.new)
+                setattr(self, trait, as_shown(change.new))
 
         control.observe(moved, names="value")
         return control
 
+    @alone
     def _repr_mimebundle_(self, **kwargs):
         """The live view, and beside it a still picture and a short text that never change."""
         from ..figures import png  # matplotlib only when something is shown
@@ -162,6 +234,11 @@ class Explorer(ipywidgets.VBox):
         if self.error is None and not self._note.kind == "problem":
             data["image/png"] = png(self._still())
         return data, {**metadata, "image/png": {"alt": self._summary()}}
+
+
+def as_shown(value):
+    """What a control was moved to: the page adds a slider's steps up to 1.0000000000000002."""
+    return round(value, 10) if isinstance(value, float) else value
 
 
 def row(*controls: ipywidgets.Widget) -> ipywidgets.Box:
@@ -193,6 +270,13 @@ def slide_to(slider: ipywidgets.SelectionSlider, options: list, value) -> None:
             slider.options = options  # this alone would go to the first of them
             slider.index = stays
     slider.index = place
+
+
+def reach(slider: ipywidgets.FloatSlider, low: float, high: float, value: float) -> None:
+    """The slider at this value; where its scale from low to high is too short, it is lengthened."""
+    slider.max, slider.min = max(high, value, slider.value), min(low, value, slider.value)
+    slider.value = value
+    slider.max, slider.min = max(high, value), min(low, value)
 
 
 def facts_html(facts: list[str]) -> str:

@@ -1,5 +1,7 @@
 """AttentionBudget: one row of attention is a budget of 1, and two wishes compete for it."""
 
+import math
+
 import ipywidgets
 import torch
 import traitlets
@@ -8,8 +10,10 @@ from .. import toy
 from ..attention import attention_weights
 from ..texts import t
 from ..views.bar_view import BarView
-from .base import Explorer, row
+from .base import CannotDrawError, Explorer, reach, row
 from .multi_head import RUNNING_EXAMPLE
+
+LOW, HIGH = -4.0, 8.0  # of the sliders; code may go further
 
 
 class AttentionBudget(Explorer):
@@ -30,7 +34,7 @@ class AttentionBudget(Explorer):
         sliders = []
         for word in self.STATE:
             slider = ipywidgets.FloatSlider(
-                description=t("explorer.budget.score", word=word), min=-4.0, max=8.0, step=0.1,
+                description=t("explorer.budget.score", word=word), min=LOW, max=HIGH, step=0.1,
                 readout_format=".1f", style={"description_width": "initial"},
             )  # fmt: skip
             sliders.append(self._bind(slider, word))
@@ -39,8 +43,15 @@ class AttentionBudget(Explorer):
         return [row(*sliders), self._note, self.bars]
 
     def _draw(self) -> None:
+        self.weights = None
         for word, slider in self._sliders.items():
-            slider.value = getattr(self, word)
+            if math.isfinite(getattr(self, word)):
+                reach(slider, LOW, HIGH, getattr(self, word))
+        for word in self.STATE:
+            if not math.isfinite(getattr(self, word)):
+                raise CannotDrawError(
+                    t("explorer.budget.bad_score", word=word, score=getattr(self, word))
+                )
         scores = torch.zeros(len(self.tokens))
         for word in self.STATE:
             scores[self.tokens.index(word)] = getattr(self, word)

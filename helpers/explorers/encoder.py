@@ -8,7 +8,7 @@ from ..encoder import load_encoder
 from ..encoder.files import EncoderError
 from ..texts import t
 from ..views.attention_view import AttentionView
-from .base import CannotDrawError, Explorer, row
+from .base import CannotDrawError, Explorer, alone, row
 from .multi_head import RUNNING_EXAMPLE
 
 # The encoder itself was tuned on at most 256 pieces (its sentence configuration);
@@ -58,13 +58,16 @@ class EncoderExplorer(Explorer):
         self.maps.observe(self._head_chosen, names="selected")
         return [row(self._sentence, self._hide, self._rescale), self._note, self.maps]
 
+    @alone
     def _head_chosen(self, change) -> None:
         """The reader enlarged another head in the view: the picture is already right."""
-        if not self._holding and self._encoder is not None:
+        if not self._holding and self.weights is not None:
+            layer, head = divmod(self.maps.selected, self._encoder.num_heads)
             self._holding = True
-            layer, head = divmod(change.new, self._encoder.num_heads)
-            self.layer, self.head = layer + 1, head + 1
-            self._holding = False
+            try:
+                self.layer, self.head = layer + 1, head + 1
+            finally:
+                self._holding = False
 
     def _draw(self) -> None:
         self.weights = self.encoding = None

@@ -10,7 +10,7 @@ from ..palette import head_colour
 from ..texts import t, texts_under
 from ..views.bar_view import BarView
 from ..views.heat_view import Block, Heat, HeatView
-from .base import CannotDrawError, facts_html, row
+from .base import CannotDrawError, alone, as_shown, facts_html, row
 from .multi_head import RUNNING_EXAMPLE
 from .widths import STYLE, HeadWidthExplorer
 
@@ -78,11 +78,11 @@ class HeadGates(HeadWidthExplorer):
             readout_format=".2f", style=STYLE | {"handle_color": head_colour(head)},
         )  # fmt: skip
 
+        @alone
         def moved(change):
             if not self._holding:
-                self.gates = [
-                    change.new if i == head else gate for i, gate in enumerate(self.gates)
-                ]
+                new = as_shown(change.new)
+                self.gates = [new if i == head else gate for i, gate in enumerate(self.gates)]
 
         slider.observe(moved, names="value")
         return slider
@@ -95,7 +95,7 @@ class HeadGates(HeadWidthExplorer):
             only = [1.0 if i == which else 0.0 for i in range(len(self.gates))]
             self.gates = {"on": self._all_at(1.0), "off": self._all_at(0.0)}.get(which, only)
 
-        button.on_click(clicked)
+        self._on_click(button, clicked)
         return button
 
     # State -----------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class LiveGates(Explorer):
 
     first = traitlets.Unicode("The bank by the river issued a statement.")
     second = traitlets.Unicode("The company published a report.")
-    off = traitlets.List()
+    off = traitlets.List(traitlets.List(traitlets.Int()))
 
     similarity: float | None = None
     whole: float | None = None
@@ -60,7 +60,7 @@ class LiveGates(Explorer):
         button = ipywidgets.Button(
             description=t(f"{TX}.{words}", **values), layout={"width": "auto"}
         )
-        button.on_click(lambda _: setattr(self, "off", off()))
+        self._on_click(button, lambda _: setattr(self, "off", off()))
         return button
 
     def _switch_layer(self, layer: int) -> list[list[int]]:

@@ -13,7 +13,7 @@ from ..masks import causal_mask, padding_mask, row_mask
 from ..texts import t
 from ..views.attention_view import AttentionView
 from ..views.mask_view import MaskView
-from .base import CannotDrawError, Explorer, axis, row
+from .base import CannotDrawError, Explorer, alone, axis, row
 from .widths import STYLE
 
 MASKS = ("none", "causal", "padding", "both")
@@ -95,6 +95,7 @@ class MaskExplorer(Explorer):
         if change.name == "empty" and 1 <= self.empty <= T:  # this is the row to look at
             self.grid.pointed = [self.empty - 1, self.empty - 1]
 
+    @alone
     def _head_chosen(self, change) -> None:
         """Another head was enlarged in the view below: its rows are the ones made three ways."""
         if not self._holding and self.weights is not None:
@@ -142,6 +143,7 @@ class MaskExplorer(Explorer):
 
     def _draw(self) -> None:
         self._forget()
+        self._show_choices()
         self._check()
         batch = self._batch()
         self.tokens = batch[self.sequence - 1]
@@ -158,10 +160,16 @@ class MaskExplorer(Explorer):
         self._show_grid()
         self._tell(self._reading())
 
-    def _show_controls(self, batch: list[list[str]]) -> None:
-        self._mask.value, self._side.value = self.mask, self.side
-        for slider, length in zip(self._lengths, (self.length_1, self.length_2), strict=True):
+    def _show_choices(self) -> None:
+        """The controls whose choices are always the same, as far as they have this one."""
+        choices = ((self._mask, self.mask, MASKS), (self._side, self.side, SIDES))
+        for dropdown, choice, known in choices:
+            if choice in known:
+                dropdown.value = choice
+        for slider, length in zip(self._lengths, self._lengths_now(), strict=True):
             slider.value = length
+
+    def _show_controls(self, batch: list[list[str]]) -> None:
         sequences = [(f"{n} · {' '.join(tokens)}", n) for n, tokens in enumerate(batch, start=1)]
         offer(self._sequence, sequences, self.sequence)
         rows = [(f"{n} · {token}", n) for n, token in enumerate(self.tokens, start=1)]

@@ -1,5 +1,7 @@
 """MultiHeadExplorer: move H and d_model, watch every shape and every attention map follow."""
 
+import math
+
 import ipywidgets
 import torch
 import traitlets
@@ -10,10 +12,12 @@ from ..shapes import count_flops, count_parameters, shape_trace
 from ..texts import t
 from ..views.attention_view import AttentionView
 from ..views.shape_trace_view import ShapeTraceView
-from .base import CannotDrawError, facts_html, row
+from .base import CannotDrawError, facts_html, reach, row
 from .widths import STYLE, HeadWidthExplorer
 
 MASKS = ("none", "causal")
+COLDEST, HOTTEST = 0.1, 4.0  # of the slider; code may go further
+MOST_SEED = 2**31 - 1
 RUNNING_EXAMPLE = "The bank by the river issued a statement."
 
 
@@ -55,10 +59,14 @@ class MultiHeadExplorer(HeadWidthExplorer):
             style=STYLE,
         )
         self._seed = ipywidgets.BoundedIntText(
-            description=t(f"{tx}.seed"), min=0, max=9999, style=STYLE, layout={"width": "200px"}
+            description=t(f"{tx}.seed"),
+            min=0,
+            max=MOST_SEED,
+            style=STYLE,
+            layout={"width": "200px"},
         )
         self._temperature = ipywidgets.FloatSlider(
-            description=t(f"{tx}.temperature"), min=0.1, max=4.0, step=0.1,
+            description=t(f"{tx}.temperature"), min=COLDEST, max=HOTTEST, step=0.1,
             readout_format=".1f", style=STYLE,
         )  # fmt: skip
         self._bind(self._sentence, "sentence")
@@ -96,11 +104,11 @@ class MultiHeadExplorer(HeadWidthExplorer):
         tx = "explorer.multi_head"
         if not toy.words(self.sentence):
             raise CannotDrawError(t(f"{tx}.empty"))
-        if self.temperature <= 0:
+        if not 0 < self.temperature < math.inf:
             raise CannotDrawError(t(f"{tx}.bad_temperature", temperature=self.temperature))
         if self.mask not in MASKS:
             raise CannotDrawError(t(f"{tx}.bad_mask", mask=self.mask, choices=", ".join(MASKS)))
-        if not 0 <= self.seed < 2**31:
+        if not 0 <= self.seed <= MOST_SEED:
             raise CannotDrawError(t(f"{tx}.bad_seed", seed=self.seed))
 
     # Pictures --------------------------------------------------------------------------
@@ -131,7 +139,8 @@ class MultiHeadExplorer(HeadWidthExplorer):
         self._show_widths()
         self._sentence.value = self.sentence
         self._seed.value = self.seed
-        self._temperature.value = self.temperature
+        if 0 < self.temperature < math.inf:
+            reach(self._temperature, COLDEST, HOTTEST, self.temperature)
         if self.mask in MASKS:
             self._mask.value = self.mask
 

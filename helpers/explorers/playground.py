@@ -135,7 +135,7 @@ class Playground(Explorer):
     def _difference_in_words(self) -> str:
         """Which settings differ: with one alone, a reader knows what made the difference."""
         pairs = {
-            name: [_setting(side, name) for side in self._sides] for name in MultiHeadExplorer.STATE
+            name: [getattr(side, name) for side in self._sides] for name in MultiHeadExplorer.STATE
         }
         words = [
             t(f"{TX}.settings.{name}", left=left, right=right)
@@ -201,12 +201,6 @@ class Playground(Explorer):
 
 def _names() -> list[str]:
     return [t(f"{TX}.quantities.{name}") for name in QUANTITIES]
-
-
-def _setting(side: MultiHeadExplorer, name: str):
-    """A setting of the side; the page's slider gives 1.0000000000000002 for a temperature of 1."""
-    value = getattr(side, name)
-    return round(value, 6) if isinstance(value, float) else value
 
 
 def _measured(side: MultiHeadExplorer) -> dict:

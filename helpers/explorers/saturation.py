@@ -13,6 +13,7 @@ from .base import CannotDrawError, Explorer, axis, row, slide_to
 
 WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 ROWS, KEYS = 400, 16
+MOST_SEED = 2**31 - 1
 
 
 def row_entropy(weights: torch.Tensor) -> torch.Tensor:
@@ -41,7 +42,7 @@ class SoftmaxSaturation(Explorer):
             description=t("explorer.saturation.d_k"), options=WIDTHS, style=style
         )
         self._seed = ipywidgets.BoundedIntText(
-            description=t("explorer.saturation.seed"), min=0, max=9999,
+            description=t("explorer.saturation.seed"), min=0, max=MOST_SEED,
             style=style, layout={"width": "120px"},
         )  # fmt: skip
         self._bind(self._d_k, "d_k")
@@ -52,9 +53,12 @@ class SoftmaxSaturation(Explorer):
     def _draw(self) -> None:
         self.variance = self.entropy = None
         self._seed.value = self.seed
-        if not 1 <= self.d_k <= WIDTHS[-1]:
+        if 1 <= self.d_k <= WIDTHS[-1]:
+            slide_to(self._d_k, sorted({*WIDTHS, self.d_k}), self.d_k)
+        else:
             raise CannotDrawError(t("explorer.saturation.bad_d_k", d_k=self.d_k, most=WIDTHS[-1]))
-        slide_to(self._d_k, sorted({*WIDTHS, self.d_k}), self.d_k)
+        if not 0 <= self.seed <= MOST_SEED:
+            raise CannotDrawError(t("explorer.saturation.bad_seed", seed=self.seed))
         generator = torch.Generator().manual_seed(self.seed)
         # Drawn at full width and cut, so that a step of the slider adds features to the
         # same queries and keys instead of drawing new ones.

@@ -9,11 +9,11 @@ import traitlets
 from ..texts import t
 from ..training import STEPS, Run
 from ..views.curve_view import CurveView, Series
-from .base import CannotDrawError, Explorer, row
+from .base import CannotDrawError, Explorer, alone, row
 
 TX = "explorer_training"
 MODELS = (("one", 1, 64), ("two", 2, 64), ("wide", 1, 128))  # (word, H, d_model)
-MOST_SEEDS, MOST_STEPS = 8, 1000
+MOST_SEEDS, FEWEST_STEPS, MOST_STEPS = 8, 10, 1000
 SLICE = 0.15  # s of training between two looks at the page
 
 
@@ -51,6 +51,7 @@ class TrainingRuns(Explorer):
             kinds[run.num_heads, run.d_model].append(run)
         return kinds
 
+    @alone
     def start(self) -> None:
         """Train in the background of the notebook; where there is no such thing, at once."""
         if self.running or self.done or not self.runs:
@@ -63,10 +64,10 @@ class TrainingRuns(Explorer):
         self._task = loop.create_task(self._train())
         self._show()
 
+    @alone
     def stop(self) -> None:
         """Pause. What has been learned stays."""
         if self._task is not None:
-            self._task.cancel()
             self._task = None
             self._show()
 
@@ -91,26 +92,27 @@ class TrainingRuns(Explorer):
             description=t(f"{TX}.seeds"), min=1, max=MOST_SEEDS, style=style
         )
         self._steps = ipywidgets.IntSlider(
-            description=t(f"{TX}.steps"), min=50, max=MOST_STEPS, step=50, style=style,
+            description=t(f"{TX}.steps"), min=FEWEST_STEPS, max=MOST_STEPS, step=FEWEST_STEPS,
+            style=style,
             continuous_update=False,
         )  # fmt: skip
         self._bind(self._seeds, "seeds")
         self._bind(self._steps, "steps")
-        self._button.on_click(lambda _: self.stop() if self.running else self.start())
-        self._again.on_click(lambda _: self.reset())
+        self._on_click(self._button, lambda _: self.stop() if self.running else self.start())
+        self._on_click(self._again, lambda _: self.reset())
         self.curves = CurveView()
         buttons = row(self._button, self._again, self._seeds, self._steps)
         return [buttons, self._note, self.curves]
 
     def _draw(self) -> None:
-        self._cancel()
+        self._task = None
         self.runs = ()
-        if not 1 <= self.seeds <= MOST_SEEDS:
-            raise CannotDrawError(t(f"{TX}.bad_seeds", seeds=self.seeds, most=MOST_SEEDS))
-        if not 10 <= self.steps <= MOST_STEPS:
-            raise CannotDrawError(t(f"{TX}.bad_steps", steps=self.steps, most=MOST_STEPS))
         self._seeds.value = self.seeds
         self._steps.value = self.steps
+        if not 1 <= self.seeds <= MOST_SEEDS:
+            raise CannotDrawError(t(f"{TX}.bad_seeds", seeds=self.seeds, most=MOST_SEEDS))
+        if not FEWEST_STEPS <= self.steps <= MOST_STEPS:
+            raise CannotDrawError(t(f"{TX}.bad_steps", steps=self.steps, most=MOST_STEPS))
         self.runs = tuple(
             Run(H, d_model, seed, self.steps)
             for seed in range(self.seeds)
@@ -120,7 +122,7 @@ class TrainingRuns(Explorer):
         self._tell(t(f"{TX}.press", start=t(f"{TX}.start"), n=len(self.runs), steps=self.steps))
 
     def _blank(self, reason: str) -> None:
-        self._cancel()
+        self._task = None
         self.runs = ()
         self._button.disabled = True
         self.curves.clear(reason)
@@ -140,14 +142,21 @@ class TrainingRuns(Explorer):
     # Training ------------------------------------------------------------------------------
 
     async def _train(self) -> None:
-        while not self.done:
-            try:
-                self._work()
-            except Exception as error:
-                self._fail(error)
-                return
+        while self._work_in_background(asyncio.current_task()):
             await asyncio.sleep(0.02)  # the kernel hears the page: Stop, another cell
 
+    @alone
+    def _work_in_background(self, task: asyncio.Task) -> bool:
+        """One slice; False when there is no more to do, or another has taken over."""
+        if self._task is not task:  # a cell may have stopped or finished it, in its own thread
+            return False
+        try:
+            self._work()
+        except Exception as error:
+            self._fail(error)
+        return self._task is task
+
+    @alone
     def _work(self) -> None:
         """One slice of training, then the picture."""
         until = time.monotonic() + SLICE
@@ -159,11 +168,6 @@ class TrainingRuns(Explorer):
         self._show()
         if self.done:
             self._say(self._outcome(), "note")
-
-    def _cancel(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
 
     def _show(self) -> None:
         """Curves, progress and buttons as they are now."""

@@ -111,6 +111,10 @@ class ProgressBoard(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs)
         # anywidget answers with (data, metadata)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        topics = [f"  {self._links[score.lesson]['text']}: {len(score.parts)}" for score in self.scores]
-        data["text/plain"] = "\n".join([f"{self._words['title']} · {self._words['static']}", *topics])
+        topics = [
+            f"  {self._links[score.lesson]['text']}: {len(score.parts)}" for score in self.scores
+        ]
+        data["text/plain"] = "\n".join(
+            [f"{self._words['title']} · {self._words['static']}", *topics]
+        )
         return data, metadata

@@ -1,0 +1,279 @@
+"""Lesson 09's exercises: right answers written many ways pass, wrong ones are named."""
+
+import networkx as nx
+import pytest
+import torch
+
+from helpers import graphs, texts
+from helpers.checks import check, exercises
+
+
+@pytest.fixture(params=["en", "es"])
+def language(request):
+    texts.set_language(request.param)
+    yield request.param
+    texts.set_language("en")
+
+
+# --- right ways: in-degree -----------------------------------------------------------------
+
+
+def by_loops(weights, threshold):
+    counts = [0] * len(weights)
+    for row in weights.tolist():
+        for j, weight in enumerate(row):
+            if weight >= threshold:
+                counts[j] += 1
+    return counts
+
+
+def by_networkx(weights, threshold):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(weights)))
+    graph.add_edges_from((weights >= threshold).nonzero().tolist())
+    return [graph.in_degree(i) for i in range(len(weights))]
+
+
+def by_bincount(weights, threshold):
+    return torch.bincount((weights >= threshold).nonzero()[:, 1], minlength=len(weights))
+
+
+RIGHT_DEGREES = [
+    lambda w, t: (w >= t).sum(dim=0),
+    lambda w, t: (w.T >= t).sum(1),
+    lambda w, t: (w >= t).float().sum(0),
+    lambda w, t: torch.ones(len(w)) @ (w >= t).float(),
+    lambda w, t: torch.einsum("ij->j", (w >= t).int()),
+    lambda w, t: torch.stack([(w[:, j] >= t).sum() for j in range(w.shape[1])]),
+    lambda w, t: len(w) - (w < t).sum(0),
+    lambda w, t: torch.count_nonzero(w >= t, dim=0),
+    lambda w, t: graphs.in_degrees(graphs.head_graph(w, t)),
+    lambda w, t: torch.where(w >= t, 1, 0).sum(-2),
+    by_loops,
+    by_networkx,
+    by_bincount,
+]
+
+# --- right ways: overlap -------------------------------------------------------------------
+
+
+def by_sets(first, second):
+    a, b = ({tuple(e) for e in x.nonzero().tolist()} for x in (first, second))
+    return len(a & b) / len(a | b)
+
+
+def cell_by_cell(first, second):
+    both = either = 0
+    for a, b in zip(first.flatten().tolist(), second.flatten().tolist(), strict=True):
+        both += a and b
+        either += a or b
+    return both / either
+
+
+def by_graphs(first, second):
+    return graphs.overlap(*(graphs.head_graph(x.float()) for x in (first, second)))
+
+
+def inclusion_exclusion(first, second):
+    both = (first * second).sum()
+    return both / (first.sum() + second.sum() - both)
+
+
+RIGHT_OVERLAPS = [
+    lambda a, b: (a & b).sum() / (a | b).sum(),
+    lambda a, b: ((a & b).sum() / (a | b).sum()).item(),
+    lambda a, b: torch.minimum(a.int(), b.int()).sum() / torch.maximum(a.int(), b.int()).sum(),
+    lambda a, b: b[a].sum().item() / (a | b).sum().item(),
+    lambda a, b: (a[a | b] == b[a | b]).double().mean(),
+    lambda a, b: 1 - (a ^ b).sum().item() / (a | b).sum().item(),
+    lambda a, b: torch.logical_and(a, b).sum() / torch.logical_or(a, b).sum(),
+    by_sets,
+    cell_by_cell,
+    by_graphs,
+    inclusion_exclusion,
+]
+
+# --- right ways: reachable -----------------------------------------------------------------
+
+
+def kept(edges):
+    return edges | torch.eye(len(edges), dtype=torch.bool)
+
+
+def of_the_lesson(first_layer, second_layer):
+    own = torch.eye(len(first_layer), dtype=torch.bool)
+    return (second_layer | own).float() @ (first_layer | own).float() > 0
+
+
+def all_four_ways(first, second):
+    own = torch.eye(len(first), dtype=torch.bool)
+    return own | first | second | ((second.int() @ first.int()) > 0)
+
+
+def step_by_step(first, second):
+    T = len(first)
+    out = torch.zeros(T, T, dtype=torch.bool)
+    for i in range(T):
+        middle = {i} | {k for k in range(T) if second[i, k]}
+        for k in middle:
+            out[i, k] = True
+            for j in range(T):
+                if first[k, j]:
+                    out[i, j] = True
+    return out
+
+
+def by_broadcast(first, second):
+    return (kept(second)[:, :, None] & kept(first)[None]).any(1)
+
+
+def numbers_of_0_and_1(first, second):
+    return ((kept(second).double() @ kept(first).double()) > 0).int()
+
+
+def by_library(first, second):
+    return graphs.reachable([graphs.head_graph(x.float()) for x in (first, second)])
+
+
+def signals(first, second):
+    x = torch.eye(len(first))
+    for layer in (first, second):
+        x = x + layer.float() @ x
+    return x != 0
+
+
+def einsum(first, second):
+    return torch.einsum("ik,kj->ij", kept(second).float(), kept(first).float()).clamp(max=1)
+
+
+RIGHT = {
+    "09.in_degree": RIGHT_DEGREES,
+    "09.overlap": RIGHT_OVERLAPS,
+    "09.reachable": [
+        of_the_lesson, all_four_ways, step_by_step, by_broadcast, numbers_of_0_and_1, by_library,
+        signals, einsum,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"), [(id, way) for id, ways in RIGHT.items() for way in ways]
+)
+def test_c15_other_right_ways_pass(exercise, answer):
+    result = check(exercise, answer)
+    assert result.passed is True, result.message
+
+
+def test_c15_at_least_eight_right_ways_each():
+    assert {id for id in exercises() if id.startswith("09.")} == RIGHT.keys()
+    assert all(len(ways) >= 8 for ways in RIGHT.values())
+    assert all(len(ways) >= 8 for ways in WRONG.values())
+
+
+# --- wrong ways ----------------------------------------------------------------------------
+
+
+def jaccard(a, b):
+    return ((a & b).sum() / (a | b).sum()).item()
+
+
+def product(a, b):
+    return a.float() @ b.float()
+
+
+def loops_forgotten(weights, threshold):
+    counts = []
+    for j in range(len(weights)):
+        counts.append(sum(weights[i, j] >= threshold for i in range(len(weights)) if i != j))
+    return torch.stack(counts)
+
+
+WRONG = {
+    "09.in_degree": [
+        (lambda w, t: (w >= t).sum(1), "out_degree"),
+        (lambda w, t: (w > t).sum(0), "strict_threshold"),
+        (loops_forgotten, "loops_left_out"),
+        (lambda w, t: torch.where(w >= t, w, 0.0).sum(0), "weights_added"),
+        (lambda w, t: w.sum(0), "weights_added"),
+        (lambda w, t: (w >= t).sum(0) + (w >= t).sum(1), "both_directions"),
+        (lambda w, t: (w < t).sum(0), "weak_edges_counted"),
+        (lambda w, t: (w >= t).float().mean(0), "share_not_count"),
+        (lambda w, t: (w >= t).sum(), "all_edges_counted"),
+        (lambda w, t: torch.full((len(w),), len(w)), "threshold_ignored"),
+        (lambda w, t: (w.sum(0) >= t).long(), "sum_before_threshold"),
+        (lambda w, t: torch.bincount(w.argmax(-1), minlength=len(w)), "strongest_only"),
+        (lambda w, t: (w >= t).float(), "matrix_returned"),
+    ],
+    "09.overlap": [
+        (lambda a, b: (a & b).sum(), "shared_counted"),
+        (lambda a, b: (a | b).sum(), "union_counted"),
+        (lambda a, b: (a & b).sum() / a.sum(), "of_the_first"),
+        (lambda a, b: (a & b).sum() / b.sum(), "of_the_second"),
+        (lambda a, b: (a & b).sum() / max(a.sum(), b.sum()), "of_the_smaller"),
+        (lambda a, b: (a & b).float().mean(), "of_all_places"),
+        (lambda a, b: (a == b).float().mean(), "absence_counted"),
+        (lambda a, b: 2 * (a & b).sum() / (a.sum() + b.sum()), "shared_counted_twice"),
+        (lambda a, b: (a & b).sum() / (a.sum() + b.sum()), "shared_counted_twice"),
+        (lambda a, b: (a | b).sum() / (a & b).sum(), "turned_over"),
+        (lambda a, b: (a ^ b).sum() / (a | b).sum(), "difference_returned"),
+        (lambda a, b: jaccard(a.T, b), "one_graph_reversed"),
+        (lambda a, b: jaccard(a | a.T, b | b.T), "direction_lost"),
+        (lambda a, b: 100 * jaccard(a, b), "overlap_in_percent"),
+        (lambda a, b: a.sum() / b.sum() if a.sum() < b.sum() else b.sum() / a.sum(),
+         "degrees_compared"),
+        (lambda a, b: "much", "not_a_number"),
+    ],
+    "09.reachable": [
+        (lambda a, b: product(kept(a), kept(b)) > 0, "layers_exchanged"),
+        (lambda a, b: product(b, a) > 0, "own_not_kept"),
+        (lambda a, b: product(kept(b), a) > 0, "one_layer_not_skipped"),
+        (lambda a, b: product(b, kept(a)) > 0, "one_layer_not_skipped"),
+        (lambda a, b: a | b | (product(b, a) > 0), "diagonal_missing"),
+        (lambda a, b: kept(a | b), "union_only"),
+        (lambda a, b: a & b, "cell_by_cell"),
+        (lambda a, b: product(kept(b), kept(a)), "paths_counted"),
+        (lambda a, b: (product(kept(b), kept(a)) > 0).T, "reversed"),
+        (lambda a, b: product(kept(b), kept(b)) > 0, "one_layer_twice"),
+        (lambda a, b: product(kept(a | b), kept(a | b)) > 0, "layers_mixed"),
+        (lambda a, b: torch.linalg.matrix_power(kept(a | b).double(), 9) > 0,
+         "any_number_of_steps"),
+        (lambda a, b: product(kept(b.T), kept(a)) > 0, "second_layer_reversed"),
+        (lambda a, b: (product(kept(b), kept(a)) > 0).any(1), "wrong_shape"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "kind"),
+    [(id, way, kind) for id, ways in WRONG.items() for way, kind in ways],
+)
+def test_wrong_ways_are_named_in_both_languages(exercise, answer, kind, language):
+    result = check(exercise, answer)
+    assert (result.passed, result.kind) == (False, kind), result.message
+    assert result.expected and result.got and result.look
+
+
+def test_untouched_stubs_are_not_yet():
+    for id in RIGHT:
+        assert check(id, lambda *_: None).passed is None
+
+
+def test_every_misconception_differs_from_the_right_answer_and_from_the_others():
+    """No two kinds give the same on every probe: the name given is the name meant."""
+    for id in RIGHT:
+        exercise = exercises()[id]
+        seen = {}
+        for idea in [None, *exercise.misconceptions]:
+            answer = exercise.reference if idea is None else idea.wrong
+            kind = "right" if idea is None else idea.kind
+            outputs = tuple(
+                torch.as_tensor(exercise.call_with(answer, probe.copies())).double().flatten()
+                for probe in exercise.probes
+            )
+            for other, theirs in seen.items():
+                alike = all(
+                    len(x) == len(y) and torch.allclose(x, y)
+                    for x, y in zip(outputs, theirs, strict=True)
+                )
+                assert not alike or other == kind, (id, kind, other)
+            seen[kind] = outputs
