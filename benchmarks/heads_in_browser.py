@@ -99,7 +99,7 @@ def run() -> list[Line]:
     from tests.browser.lab import open_tab
     from tests.browser.server import LabServer
 
-    budget = {"unit": "ms", "ratio": 12}
+    budget = {"unit": "ms", "ratio": 12, "than": "interact"}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         try:
             browser = launch(playwright)

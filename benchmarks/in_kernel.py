@@ -21,8 +21,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 SECONDS = 600
 
 
-def run_in_kernel(module: str, function: str) -> dict:
-    """`module.function()` in a fresh kernel; it returns what JSON can hold.
+def run_in_kernel(module: str, function: str, *arguments):
+    """`module.function(*arguments)` in a fresh kernel; it takes and returns what JSON can hold.
 
     Raises RuntimeError with the kernel's own words when it raised there.
     """
@@ -35,7 +35,8 @@ def run_in_kernel(module: str, function: str) -> dict:
         stderr=subprocess.DEVNULL,  # notes about the connection; errors come with the reply
     )
     try:
-        code = f"import json, {module}\nanswer = json.dumps({module}.{function}())"
+        values = ", ".join(repr(argument) for argument in arguments)
+        code = f"import json, {module}\nanswer = json.dumps({module}.{function}({values}))"
         reply = client.execute_interactive(
             code,
             timeout=SECONDS,
@@ -69,8 +70,12 @@ class Way:
     per_round: int = 1
 
 
-def medians_ms(ways: dict[str, Way], values: list, rounds: int) -> dict[str, float]:
+def medians_ms(
+    ways: dict[str, Way], values: list, rounds: int, *, sends: bool = True
+) -> dict[str, float]:
     """Median milliseconds of each way's change to `values[-1]` from the value before it.
+
+    A change that `sends` (a widget in a kernel) has ended when all it sent has gone out.
 
     The ways take turns, so that whatever else the machine does meets all of them; each goes
     round `values` `per_round` times in a round. A round before the first is not counted.
@@ -80,16 +85,17 @@ def medians_ms(ways: dict[str, Way], values: list, rounds: int) -> dict[str, flo
         for name, way in ways.items():
             for _ in range(way.per_round):
                 for value in values:
-                    took = _seconds(way, value)
+                    took = _seconds(way, value, sends)
                 if turn:
                     times[name].append(took)  # the last value's
     return {name: 1000 * statistics.median(each) for name, each in times.items()}
 
 
-def _seconds(way: Way, value) -> float:
+def _seconds(way: Way, value, sends: bool) -> float:
     start = time.perf_counter()
     way.change(value)
-    wait_until_sent()
+    if sends:
+        wait_until_sent()
     took = time.perf_counter() - start
     if not way.check(value):
         raise AssertionError(f"after the change to {value} something else is shown")

@@ -7,7 +7,7 @@ sentences a vector. Its weights come as files in an ordinary package; only the f
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -180,15 +180,17 @@ class Encoder(nn.Module):
             row[: len(tokens)] = torch.tensor([token.id for token in tokens])
         real = torch.arange(longest) < torch.tensor(lengths)[:, None]
         hidden, weights = self(ids, None if real.all() else real, gates)
+        compact = partial(torch.clone, memory_format=torch.contiguous_format)
         results = []
         for b, T in enumerate(lengths):
-            own = hidden[b, :, :T].contiguous()
+            # Copies, and never views: a view of one text keeps the memory of the whole batch.
+            own = compact(hidden[b, :, :T])
             results.append(
                 Encoding(
                     text=texts[b],
                     tokens=used[b],
                     total=len(whole[b]),
-                    weights=weights[b, :, :, :T, :T].contiguous(),
+                    weights=compact(weights[b, :, :, :T, :T]),
                     hidden=own,
                     sentence_vector=F.normalize(own[-1].mean(dim=0), dim=0),
                 )

@@ -7,11 +7,11 @@ import traitlets
 
 from ..contents import link
 from ..texts import current_language, t, texts_under
+from ..views.source import script
 from .log import listen, read_log
 from .place import places
 from .scores import FIRST_TRY, LATER, NOT_YET, OPEN, RECORDED, Score, exercise_scores, quiz_scores
 
-_views = Path(__file__).parents[1] / "views"
 _here = Path(__file__).parent
 
 
@@ -23,9 +23,7 @@ class ProgressBoard(anywidget.AnyWidget):
     `error`: the last exception of a refresh, which the page also tells, or None.
     """
 
-    _esm = "\n".join(
-        file.read_text(encoding="utf-8") for file in (_views / "lesson_link.js", _here / "board.js")
-    )
+    _esm = script("nodes", "lesson_link") + (_here / "board.js").read_text(encoding="utf-8")
     _css = (_here / "board.css").read_text(encoding="utf-8")
 
     frame = traitlets.Dict().tag(sync=True)

@@ -1,32 +1,25 @@
 // The controls of one question: native radios, checkboxes or a text field in a form, so that
 // Tab, arrows, Space and Enter do what they do everywhere. All text goes in as text nodes.
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
 // `code` in backticks becomes <code>.
 function withCode(text) {
-  return text.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
+  return text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
 }
 
 function optionRows(kind, options, id) {
   const type = kind === "single" ? "radio" : "checkbox";
   return options.map(([option, text]) => {
-    const input = make("input", { type, name: id, value: option });
-    const words = make("span", { class: "mha-quiz-option" }, ...withCode(text));
-    const row = make("label", {}, input, words, make("span", { class: "mha-quiz-mark" }));
+    const input = element("input", { type, name: id, value: option });
+    const words = element("span", { class: "mha-quiz-option" }, ...withCode(text));
+    const row = element("label", {}, input, words, element("span", { class: "mha-quiz-mark" }));
     return { input, row };
   });
 }
 
 function numberField(words, id) {
   const about = { "aria-describedby": `${id}-hint`, autocomplete: "off", spellcheck: "false" };
-  const input = make("input", { type: "text", id: `${id}-field`, ...about });
-  const label = make("label", { for: `${id}-field` }, words.field);
-  return { input, row: make("div", { class: "mha-quiz-number" }, label, input) };
+  const input = element("input", { type: "text", id: `${id}-field`, ...about });
+  const label = element("label", { for: `${id}-field` }, words.field);
+  return { input, row: element("div", { class: "mha-quiz-number" }, label, input) };
 }
 
 function render({ model, el }) {
@@ -36,23 +29,23 @@ function render({ model, el }) {
   const numeric = kind === "numeric";
   const rows = numeric ? [numberField(words, id)] : optionRows(kind, model.get("options"), id);
 
-  const group = make("div", {
+  const group = element("div", {
     class: "mha-quiz-group",
     role: kind === "single" ? "radiogroup" : "group",
     "aria-label": model.get("name"),
   });
   group.append(...rows.map(({ row }) => row));
-  const hint = make("p", { class: "mha-quiz-hint", id: `${id}-hint` }, words.hint);
+  const hint = element("p", { class: "mha-quiz-hint", id: `${id}-hint` }, words.hint);
   if (kind === "several") group.setAttribute("aria-describedby", hint.id);
   const spokenName = `${words.button}: ${words.place}`; // or all buttons would sound alike
-  const button = make("button", { type: "submit", "aria-label": spokenName }, words.button);
+  const button = element("button", { type: "submit", "aria-label": spokenName }, words.button);
   // Two lines: the verdict on the page, and the explanation for a screen reader alone,
   // because MathJax would announce its formulas piece by piece.
-  const said = make("span", { class: "mha-quiz-said" });
-  const spoken = make("span", { class: "mha-quiz-spoken" });
-  const lesson = make("span", { class: "mha-quiz-lesson" });
-  const status = make("div", { class: "mha-quiz-status", role: "status" }, said, lesson, spoken);
-  const form = make("form", { class: "mha-quiz-form", lang: words.lang });
+  const said = element("span", { class: "mha-quiz-said" });
+  const spoken = element("span", { class: "mha-quiz-spoken" });
+  const lesson = element("span", { class: "mha-quiz-lesson" });
+  const status = element("div", { class: "mha-quiz-status", role: "status" }, said, lesson, spoken);
+  const form = element("form", { class: "mha-quiz-form", lang: words.lang });
   form.append(...(words.hint ? [hint] : []), group, button, status);
   form.dataset.kind = kind;
   el.append(form);

@@ -14,11 +14,11 @@ import ipywidgets
 import traitlets
 
 from ..contents import link
+from ..views.source import script
 from .marking import Marked, Question, mark
 from .text import as_html, as_plain
 
 _folder = Path(__file__).parent
-_scripts = (_folder.parent / "views" / "lesson_link.js", _folder / "answer.js")
 
 
 class AnswerBox(anywidget.AnyWidget):
@@ -27,7 +27,7 @@ class AnswerBox(anywidget.AnyWidget):
     It knows nothing of the key. `answer`: the chosen option ids, or [what was typed].
     """
 
-    _esm = "\n".join(script.read_text(encoding="utf-8") for script in _scripts)
+    _esm = script("nodes", "lesson_link") + (_folder / "answer.js").read_text(encoding="utf-8")
     _css = (_folder / "quiz.css").read_text(encoding="utf-8")
     kind = traitlets.Unicode().tag(sync=True)
     name = traitlets.Unicode().tag(sync=True)  # what a screen reader calls the group

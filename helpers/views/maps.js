@@ -13,18 +13,6 @@ export function floats({ buffer, byteOffset: start, byteLength: length }) {
     : new Float32Array(buffer, start, length / 4);
 }
 
-// element("p.name", attributes, ...children)
-function element(what, attributes = {}, ...children) {
-  const [tag, name] = what.split("."), node = set(document.createElement(tag), attributes);
-  if (name) node.className = name;
-  // JupyterLab's shortcuts ("a" adds a cell) leave alone the element with this mark, not what
-  // stands in it: whatever can have the focus must carry it.
-  if (tag === "button" || tag === "input" || attributes.tabindex)
-    node.dataset.lmSuppressShortcuts = "true";
-  node.append(...children);
-  return node;
-}
-
 // All colours of a scale side by side, one pixel each.
 function colourStrip(colours) {
   const strip = new ImageData(colours.length, 1);

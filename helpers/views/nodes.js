@@ -26,3 +26,15 @@ function keep(parent, count, create) {
   while (parent.children.length < count) parent.append(create(parent.children.length));
   return [...parent.children];
 }
+
+// element("p.name", attributes, ...children)
+function element(what, attributes = {}, ...children) {
+  const [tag, name] = what.split("."), node = set(document.createElement(tag), attributes);
+  if (name) node.className = name;
+  // JupyterLab's shortcuts ("a" adds a cell) leave alone the element with this mark, not what
+  // stands in it: whatever can have the focus must carry it.
+  if (tag === "button" || tag === "input" || attributes.tabindex)
+    node.dataset.lmSuppressShortcuts = "true";
+  node.append(...children);
+  return node;
+}
