@@ -354,6 +354,19 @@ def test_a_board_that_cannot_be_filled_says_so(file, monkeypatch, language):
     monkeypatch.undo()
 
 
+def test_an_exercise_of_no_lesson_and_a_broken_listener_stop_no_verdict(file, monkeypatch):
+    board = ProgressBoard("01")
+    from helpers.progress.scores import Score
+
+    stray = [Score("99", {"99.split_heads": "later"})]
+    monkeypatch.setattr("helpers.progress.board.exercise_scores", lambda log: stray)
+    answer(Quiz("01"), "q1", "c")
+    assert board.error is None and len(board.frame["rows"]) == 1
+    monkeypatch.setattr(ProgressBoard, "_rows", lambda self: 1 / 0)
+    answer(Quiz("01"), "q2", "a")  # the verdict comes, the answer is kept
+    assert len(lines(file)) == 2
+
+
 def test_saved_words_are_the_same_whatever_was_answered(file, language):
     def saved():
         bundle = ProgressBoard("01")._repr_mimebundle_()

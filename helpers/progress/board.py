@@ -80,7 +80,7 @@ class ProgressBoard(anywidget.AnyWidget):
                 "quiz": self._cell(quiz.get(number), (FIRST_TRY, LATER, RECORDED, NOT_YET, OPEN)),
                 "exercises": self._cell(exercises.get(number), (LATER, NOT_YET, OPEN)),
             }
-            for number in sorted(quiz.keys() | exercises.keys())
+            for number in sorted(self._links.keys() & (quiz.keys() | exercises.keys()))
         ]
 
     def _cell(self, score: Score | None, order: tuple[str, ...]) -> dict:

@@ -11,6 +11,7 @@ ever added, so that two lessons open at once, or a kernel killed in the middle, 
 """
 
 import json
+import logging
 import os
 import weakref
 from collections.abc import Callable
@@ -26,6 +27,7 @@ _NEEDED = {
     "reset": {"quiz": str, "ids": list},
 }
 _listeners: list[weakref.WeakMethod] = []
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,16 @@ def keep(event: dict) -> Place | None:
         if heard is None:
             _listeners.remove(listener)
         else:
-            heard()
+            _tell(heard)
     return kept
+
+
+def _tell(listener: Callable[[], None]) -> None:
+    """A listener's fault is its own: what the reader did is kept, and its verdict must come."""
+    try:
+        listener()
+    except Exception:
+        _logger.exception("a listener of the progress file failed")
 
 
 def listen(method: Callable[[], None]) -> None:

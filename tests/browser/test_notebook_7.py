@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from .explorers import Explorer
+from .lab import open_tab
+from .server import LabServer
 
 LABELS = {
     "en": ("Model width (d_model)", "Number of heads (H)", "Tokens (T)"),
@@ -11,11 +13,20 @@ LABELS = {
 }
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server of its own: what JupyterLab's pages left with the other one is not Notebook's."""
+    running = LabServer(tmp_path_factory.mktemp("notebook-7")).start()
+    yield running
+    running.stop()
+
+
 @pytest.fixture(scope="module", params=["en", "es"])
-def lesson(lab, new_lab_page, request):
-    with new_lab_page(1280, 900) as page:
-        lab.copy(f"{request.param}/01_one-head.ipynb")
-        page.open(lab.copy(f"{request.param}/00_start-here.ipynb"), "notebooks")
+def lesson(browser, server, _tabs, tmp_path_factory, request):
+    with open_tab(browser, server, tmp_path_factory.mktemp("pictures"), 1280, 900) as page:
+        _tabs.append(page)
+        server.copy(f"{request.param}/01_one-head.ipynb")
+        page.open(server.copy(f"{request.param}/00_start-here.ipynb"), "notebooks")
         page.run_all()
         yield page
 
