@@ -162,6 +162,9 @@ def test_looped_on_its_own_has_as_many_numbers_and_draws_them_itself():
     weights = [looped.W_Q[i].weight for i in range(3)]
     assert all(weight.shape == (4, 12) for weight in weights)
     assert not torch.equal(weights[0], weights[1])
+    assert (looped.d_model, looped.num_heads, looped.d_k) == (12, 3, 4)
+    plain = LoopedMultiHeadAttention(12, 3)  # no bias unless asked for, as in the paper
+    assert sum(p.numel() for p in plain.parameters()) == 4 * 12 * 12
 
 
 def test_output_is_the_sum_of_the_heads_through_their_rows_of_w_o():
@@ -244,6 +247,12 @@ def test_the_seed_decides_the_weights():
     assert (first.W_O.bias == 0).all()
 
 
+def test_a_layer_drawn_from_a_generator_prints_as_any_other():
+    drawn = MultiHeadAttention(12, 3, generator=generator())
+    assert repr(drawn) == repr(MultiHeadAttention(12, 3))
+    assert "(W_Q): Linear(in_features=12, out_features=12, bias=False)" in repr(drawn)
+
+
 def test_without_a_generator_layers_start_as_nn_linear_does():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -266,18 +275,26 @@ def test_from_torch_copies_in_the_dtype_and_mode_of_the_layer():
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2)).training
 
 
+EXTRA_KEYS = "add_bias_kv and add_zero_attn add keys this class does not have."
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"kdim": 4, "vdim": 6}, "kdim = 4 and vdim = 6"),
-        ({"add_bias_kv": True}, "add_bias_kv"),
-        ({"add_zero_attn": True}, "add_zero_attn"),
-        ({"dropout": 0.5}, "dropout = 0.5"),
+        (
+            {"kdim": 4, "vdim": 6},
+            "kdim = 4 and vdim = 6 differ from embed_dim = 8: this class projects queries, keys "
+            "and values from the same width.",
+        ),
+        ({"add_bias_kv": True}, EXTRA_KEYS),
+        ({"add_zero_attn": True}, EXTRA_KEYS),
+        ({"dropout": 0.5}, "dropout = 0.5 while training: call layer.eval() first."),
     ],
 )
 def test_from_torch_refuses_what_it_cannot_hold(options, says):
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError) as caught:
         MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, **options))
+    assert str(caught.value) == says
 
 
 def test_one_sequence_without_a_batch_axis_is_refused_in_words():

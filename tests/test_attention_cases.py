@@ -1,6 +1,7 @@
 """Faults that people really met, tried on `helpers.attention`: heads, masks, half precision."""
 
 import math
+import pickle
 
 import pytest
 import torch
@@ -22,9 +23,10 @@ from helpers.attention import (
 @pytest.mark.parametrize(
     ("d_model", "H", "numbers", "below", "above"),
     [
-        (64, 5, ["64", "5", "remainder 4", "4 or 8"], 4, 8),
+        (64, 5, ["64 = 5 * 12 + 4, remainder 4", "4 or 8"], 4, 8),
         (97, 2, ["97", "2", "remainder 1", "1 or 97"], 1, 97),
         (2, 8, ["2", "8", "works: 2."], 2, None),
+        (1, 2, ["num_heads = 2 is more than d_model = 1", "works: 1."], 1, None),
         (64, 0, ["0", "works: 1."], None, 1),
         (64, -3, ["-3", "works: 1."], None, 1),
         (0, 4, ["d_model = 0"], None, None),
@@ -40,6 +42,13 @@ def test_c05_impossible_heads_name_the_numbers(d_model, H, numbers, below, above
         assert (caught.value.below, caught.value.above) == (below, above)
         assert isinstance(caught.value, ValueError)
     assert caught.value.remainder == (d_model % H if d_model > 0 and H > 0 else None)
+
+
+def test_c05_the_error_says_the_same_after_a_trip_to_another_process():
+    error = ImpossibleHeadsError(64, 5)
+    arrived = pickle.loads(pickle.dumps(error))
+    assert str(arrived) == str(error)
+    assert (arrived.below, arrived.above, arrived.remainder) == (4, 8, 4)
 
 
 def test_c05_splitting_says_it_too():
@@ -177,8 +186,13 @@ def test_c10_ones_and_zeros_mean_the_same_as_true_and_false(dtype):
 def test_c10_a_mask_made_for_adding_is_refused_in_words():
     adding = torch.zeros(4, 4).masked_fill(~torch.ones(4, 4, dtype=torch.bool).tril(), -math.inf)
     layer, X = MultiHeadAttention(8, 2, generator=generator()), normal(1, 4, 8)
-    with pytest.raises(ValueError, match="1 means 'may attend'.*opposite sense.*mask == 0"):
+    with pytest.raises(ValueError) as caught:
         layer(X, adding)
+    assert str(caught.value) == (
+        "this mask holds numbers other than 0 and 1. Here 1 means 'may attend' and 0 'hidden'; "
+        "a mask that is added to the scores (0 and -inf) has the opposite sense: "
+        "pass `mask == 0` instead."
+    )
     torch.testing.assert_close(layer(X, adding == 0), layer(X, torch.ones(4, 4).tril()))
 
 
@@ -232,6 +246,14 @@ def test_c14_half_precision_agrees_with_full(dtype, sums):
             rows[:, :, mask.any(-1)], torch.ones(B, H, T - 1), atol=sums, rtol=0
         )
         assert (half.weights.float().triu(1) == 0).all()
+
+
+def test_c14_gates_in_full_precision_leave_a_half_layer_in_half():
+    layer = MultiHeadAttention(16, 4, generator=generator()).half()
+    X, gates = normal(2, 6, 16).half(), torch.tensor([1.0, 0.0, 0.5, 1.0])
+    trace = layer.trace(X, gates=gates)
+    assert trace.heads.dtype == trace.output.dtype == torch.float16
+    assert torch.equal(trace.heads[:, 2], layer.trace(X).heads[:, 2] / 2)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -7,7 +7,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from helpers.attention import LoopedMultiHeadAttention, MultiHeadAttention
 from helpers.shapes import (
-    OPERATIONS,
     SYMBOLIC_SHAPES,
     count_flops,
     count_parameters,
@@ -44,10 +43,18 @@ def test_the_trace_of_the_running_example():
 def test_each_step_names_its_operation():
     _, trace = layer_trace(1, 10, 512, 8)
     operations = {step.name: step.operation for step in shape_trace(trace)}
-    assert operations == OPERATIONS
-    assert operations["Q_view"] == "view"
-    assert operations["Q_heads"] == operations["swapped"] == "transpose(1, 2)"
-    assert operations["concat"] == "contiguous, view"
+    assert operations == {
+        "X": "input",
+        "Q": "X · W_Q",
+        "Q_view": "view",
+        "Q_heads": "transpose(1, 2)",
+        "scores": "Q Kᵀ / √d_k",
+        "weights": "softmax",
+        "heads": "weights · V",
+        "swapped": "transpose(1, 2)",
+        "concat": "contiguous, view",
+        "output": "concat · W_O",
+    }
 
 
 @pytest.mark.parametrize(("B", "T", "d_model", "H"), SHAPES)

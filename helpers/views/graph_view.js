@@ -203,7 +203,7 @@ function render({ model, el }) {
   }
 
   function paintTable({ table: rows, words, title: name }) {
-    details.hidden = !rows.length;
+    details.classList.toggle("bare", !rows.length); // its place is kept
     if (!rows.length) return;
     summary.textContent = words.table;
     wide.setAttribute("aria-label", name);

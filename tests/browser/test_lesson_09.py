@@ -93,6 +93,8 @@ def test_c24_an_empty_graph_and_no_head_are_said_in_words(graph):
     expect(graph.note).to_contain_text("No head is picked")
     expect(graph.tokens).to_have_count(0)
     assert "edges in the union" not in graph.out.inner_text()
+    expect(graph.out.locator("summary")).to_be_hidden()
+    assert graph.height() == height
     graph.heads.nth(0).click()
     expect(graph.tokens).to_have_count(11)
     graph.assert_drawn()
