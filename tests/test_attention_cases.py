@@ -29,7 +29,7 @@ from helpers.attention import (
         (1, 2, ["num_heads = 2 is more than d_model = 1", "works: 1."], 1, None),
         (64, 0, ["0", "works: 1."], None, 1),
         (64, -3, ["-3", "works: 1."], None, 1),
-        (0, 4, ["d_model = 0"], None, None),
+        (0, 4, ["d_model = 0: a token needs at least 1 feature."], None, None),
     ],
 )
 def test_c05_impossible_heads_name_the_numbers(d_model, H, numbers, below, above):
@@ -45,7 +45,7 @@ def test_c05_impossible_heads_name_the_numbers(d_model, H, numbers, below, above
 
 
 def test_c05_the_error_says_the_same_after_a_trip_to_another_process():
-    error = ImpossibleHeadsError(64, 5)
+    error = ImpossibleHeadsError(d_model=64, num_heads=5)
     arrived = pickle.loads(pickle.dumps(error))
     assert str(arrived) == str(error)
     assert (arrived.below, arrived.above, arrived.remainder) == (4, 8, 4)
