@@ -2,12 +2,13 @@
 
 from collections import Counter
 
-import pytest
 import torch
 from check_probe import (
     assert_enough_right_ways,
+    assert_named,
     assert_passes,
     each_right_way,
+    each_wrong_way,
     one_language,  # noqa: F401
 )
 
@@ -256,14 +257,9 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer", "kind"),
-    [(id, way, kind) for id, ways in WRONG.items() for way, kind in ways],
-)
+@each_wrong_way(WRONG)
 def test_wrong_ways_are_named_in_both_languages(exercise, answer, kind, language):
-    result = check(exercise, answer)
-    assert (result.passed, result.kind) == (False, kind), result.message
-    assert result.expected and result.got and result.look
+    assert_named(exercise, answer, kind)
 
 
 def test_untouched_stubs_are_not_yet():

@@ -1,19 +1,18 @@
 """Lesson 09's exercises: right answers written many ways pass, wrong ones are named."""
 
 import networkx as nx
-import pytest
 import torch
+from check_probe import (
+    assert_enough_right_ways,
+    assert_named,
+    assert_passes,
+    each_right_way,
+    each_wrong_way,
+    one_language,  # noqa: F401
+)
 
-from helpers import graphs, texts
+from helpers import graphs
 from helpers.checks import check, exercises
-
-
-@pytest.fixture(params=["en", "es"])
-def language(request):
-    texts.set_language(request.param)
-    yield request.param
-    texts.set_language("en")
-
 
 # --- right ways: in-degree -----------------------------------------------------------------
 
@@ -156,17 +155,13 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer"), [(id, way) for id, ways in RIGHT.items() for way in ways]
-)
+@each_right_way(RIGHT)
 def test_c15_other_right_ways_pass(exercise, answer):
-    result = check(exercise, answer)
-    assert result.passed is True, result.message
+    assert_passes(exercise, answer)
 
 
 def test_c15_at_least_eight_right_ways_each():
-    assert {id for id in exercises() if id.startswith("09.")} == RIGHT.keys()
-    assert all(len(ways) >= 8 for ways in RIGHT.values())
+    assert_enough_right_ways("09", RIGHT)
     assert all(len(ways) >= 8 for ways in WRONG.values())
 
 
@@ -243,14 +238,9 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer", "kind"),
-    [(id, way, kind) for id, ways in WRONG.items() for way, kind in ways],
-)
+@each_wrong_way(WRONG)
 def test_wrong_ways_are_named_in_both_languages(exercise, answer, kind, language):
-    result = check(exercise, answer)
-    assert (result.passed, result.kind) == (False, kind), result.message
-    assert result.expected and result.got and result.look
+    assert_named(exercise, answer, kind)
 
 
 def test_untouched_stubs_are_not_yet():

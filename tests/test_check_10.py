@@ -7,24 +7,25 @@ import math
 import re
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
+from check_probe import (
+    assert_enough_misconceptions,
+    assert_enough_right_ways,
+    assert_named,
+    assert_passes,
+    each_right_way,
+    each_wrong_way,
+    one_language,  # noqa: F401
+)
 from torch import nn
 
-from helpers import attention, texts
+from helpers import attention
 from helpers.attention import merge_heads, scaled_dot_product_attention, split_heads
 from helpers.checks import check, exercises
 from helpers.checks.lesson10 import Reference, cross_attention
 
 INF = float("inf")
-
-
-@pytest.fixture(params=["en", "es"])
-def language(request):
-    texts.set_language(request.param)
-    yield request.param
-    texts.set_language("en")
 
 
 # --- the shapes ---------------------------------------------------------------------------
@@ -664,38 +665,33 @@ WRONG = {
     "10.MultiHeadCrossAttention": WRONG_MODULES,
     "10.alignment": WRONG_ALIGNMENTS,
 }
-CASES = [(id, way, kind) for id, ways in WRONG.items() for way, kind in ways if kind]
+NAMED = {id: [(way, kind) for way, kind in ways if kind] for id, ways in WRONG.items()}
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer"), [(id, way) for id, ways in RIGHT.items() for way in ways]
-)
+@each_right_way(RIGHT)
 def test_c15_other_right_ways_pass(exercise, answer):
-    result = check(exercise, answer)
-    assert result.passed is True, result.message
-    assert result.kind == "passed"
+    assert_passes(exercise, answer)
 
 
 def test_c15_at_least_eight_right_ways_each():
-    assert {id for id in exercises() if id.startswith("10.")} == RIGHT.keys()
-    assert all(len(ways) >= 8 for ways in RIGHT.values())
+    assert_enough_right_ways("10", RIGHT)
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer", "kind"), CASES, ids=[f"{id}-{kind}" for id, _, kind in CASES]
-)
+# kinds whose message has no number to show
+WITHOUT_NUMBER = {
+    "axes_not_swapped", "not_a_tensor", "detached", "not_a_module", "missing_attribute",
+    "not_a_class",
+}  # fmt: skip
+
+
+@each_wrong_way(NAMED)
 def test_wrong_ways_are_named(exercise, answer, kind, language):
-    result = check(exercise, answer)
-    assert result.passed is False
-    assert result.kind == kind, result.message
-    for part in ("expected", "got", "look"):
-        assert getattr(result, part).strip(), f"{part} is empty"
-    assert not re.search(r"\{\w+\}", result.message.replace("{name}", "")), "not filled in"
+    message = assert_named(exercise, answer, kind, WITHOUT_NUMBER)
+    assert not re.search(r"\{\w+\}", message.replace("{name}", "")), "not filled in"
 
 
 def test_at_least_eight_misconceptions_each():
-    for id, ways in WRONG.items():
-        assert len({kind for _, kind in ways}) >= 8, id
+    assert_enough_misconceptions(WRONG)
 
 
 def test_untouched_stubs_and_a_forgotten_return_are_no_failures(language):

@@ -187,6 +187,12 @@ def test_c39_the_first_place_that_can_be_written_to(folders, monkeypatch, count,
     assert str(kept.path) in ProgressBoard("01").frame["notes"][0]
 
 
+def test_looking_makes_no_folder_and_neither_does_an_answer_that_has_its_place(folders):
+    answer(Quiz("01"), "q1", "a")
+    assert read_log().places[-1].kind == "course"
+    assert not list(folders["temporary"].iterdir())
+
+
 def test_no_place_at_all_is_said_and_the_verdict_comes_all_the_same(folders, language):
     (folders["course"] / place.NAME).mkdir()
     locked(folders["home"])

@@ -5,28 +5,18 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import ipykernel.kernelspec
 from jupyter_client import AsyncKernelManager
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
+
+from helpers.classroom.kernel import ThisPython
 
 from .lessons import SaveError
 
 TIMEOUT = 120  # seconds for one cell
 # Nothing may look for news, weights or fonts elsewhere while a lesson runs.
 QUIET = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-
-
-class ThisPython(KernelSpecManager):
-    """The kernel is this Python, whatever kernels the author's machine has under that name."""
-
-    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        return KernelSpec(
-            resource_dir=str(ipykernel.kernelspec.RESOURCES),
-            **ipykernel.kernelspec.get_kernel_dict(),
-        )
 
 
 def execute(notebook: NotebookNode, folder: Path, name: str) -> None:

@@ -4,11 +4,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from ..checks import exercises
-from ..progress import read_log
+from ..progress import read_log, scores
+from ..progress.scores import exercise_states
 from ..quiz.marking import Question, load_questions, mark, quiz_ids
 from ..texts import current_language
 from .scoring import OPEN, RIGHT, TRIED
+
+_STATES = {scores.LATER: RIGHT, scores.NOT_YET: TRIED, scores.OPEN: OPEN}
 
 
 @dataclass
@@ -48,15 +50,13 @@ class ProgressReport:
 def report_progress(path: Path) -> ProgressReport:
     """Read and count one progress file. A quiz that was started again takes nothing back."""
     log = read_log(path)
-    report = ProgressReport(path, dict.fromkeys(exercises(), OPEN), damaged=log.damaged)
+    states = {id: _STATES[state] for id, state in exercise_states(log).items()}
+    report = ProgressReport(path, states, damaged=log.damaged)
     answers: dict[tuple[str, str], list[dict]] = {}
     questions = _questions(current_language())
     for event in log.events:
         if event["what"] == "exercise":
-            if event["id"] not in report.exercises:
-                report.unknown += 1
-            elif report.exercises[event["id"]] != RIGHT:
-                report.exercises[event["id"]] = RIGHT if event["passed"] else TRIED
+            report.unknown += event["id"] not in states
         elif event["what"] == "question":
             name = event["quiz"], event["id"]
             if name in questions:

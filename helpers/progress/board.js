@@ -15,7 +15,7 @@ function cell({ states, said }, words) {
 }
 
 function render({ model, el }) {
-  const root = element("div", { class: "mha-progress" });
+  const root = element("div", { class: "mha mha-progress" });
   el.append(root);
 
   function draw() {
@@ -30,7 +30,7 @@ function render({ model, el }) {
       const name = element("th", { scope: "row" }, lessonLink(lesson));
       body.append(element("tr", {}, name, cell(quiz, states), cell(exercises, states)));
     }
-    const table = element("table", {}, element("caption", {}, words.title), element("thead", {}, head), body);
+    const table = element("table", {}, element("caption", { class: "mha-hidden" }, words.title), element("thead", {}, head), body);
     const legend = element("p", { class: "legend" });
     for (const [state, sign] of Object.entries(SIGNS)) {
       legend.append(element("span", { "data-state": state }, sign), ` ${states[state]}   `);

@@ -7,7 +7,7 @@ import traitlets
 
 from ..contents import link
 from ..texts import current_language, t, texts_under
-from ..views.source import script
+from ..views.source import script, style
 from .log import listen, read_log
 from .place import places
 from .scores import FIRST_TRY, LATER, NOT_YET, OPEN, RECORDED, Score, exercise_scores, quiz_scores
@@ -24,7 +24,7 @@ class ProgressBoard(anywidget.AnyWidget):
     """
 
     _esm = script("nodes", "lesson_link") + (_here / "board.js").read_text(encoding="utf-8")
-    _css = (_here / "board.css").read_text(encoding="utf-8")
+    _css = style("unseen") + (_here / "board.css").read_text(encoding="utf-8")
 
     frame = traitlets.Dict().tag(sync=True)
 

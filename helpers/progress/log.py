@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .place import Place, places
+from .place import Place, candidates, places
 
 _NEEDED = {
     "exercise": {"id": str, "passed": bool, "kind": str},
@@ -59,7 +59,7 @@ def keep(event: dict) -> Place | None:
     """
     event = {"time": datetime.now(UTC).isoformat(timespec="seconds")} | event
     line = json.dumps(event, ensure_ascii=False) + "\n"
-    kept = next((place for place in places() if _added(place.path, line)), None)
+    kept = next((place for place in candidates(make=True) if _added(place.path, line)), None)
     for listener in list(_listeners):
         heard = listener()
         if heard is None:

@@ -9,6 +9,7 @@ import getpass
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,20 +31,26 @@ class Place:
 
 def places() -> list[Place]:
     """The places to try, best first; none when the variable says "off"."""
+    return list(candidates(make=False))
+
+
+def candidates(make: bool) -> Iterator[Place]:
+    """The same one by one; with `make`, the temporary folder is there when its turn comes."""
     chosen = os.environ.get(VARIABLE, "").strip()
     if chosen.lower() == "off":
-        return []
+        return
     if chosen:
-        return [Place("chosen", Path(chosen).expanduser())]
-    found = []
+        yield Place("chosen", Path(chosen).expanduser())
+        return
     if (COURSE / "notebooks").is_dir():  # not where the helpers are installed by themselves
-        found.append(Place("course", COURSE / NAME))
+        yield Place("course", COURSE / NAME)
     try:
-        found.append(Place("home", Path.home() / NAME_AT_HOME))
+        yield Place("home", Path.home() / NAME_AT_HOME)
     except RuntimeError:  # no home folder at all
         pass
-    folder = _temporary_folder()
-    return [*found, Place("temporary", folder / NAME)] if folder else found
+    folder = _temporary_folder(make)
+    if folder:
+        yield Place("temporary", folder / NAME)
 
 
 def warning(kept: Place | None) -> str:
@@ -55,7 +62,7 @@ def warning(kept: Place | None) -> str:
     return ""
 
 
-def _temporary_folder() -> Path | None:
+def _temporary_folder(make: bool = True) -> Path | None:
     """A folder that only this user can write to, the same one for all kernels of the day."""
     try:
         name = getpass.getuser()
@@ -64,7 +71,10 @@ def _temporary_folder() -> Path | None:
     safe = "".join(letter if letter.isalnum() else "-" for letter in name)
     folder = Path(tempfile.gettempdir()) / f"attention-course-{safe}"
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        elif not os.path.lexists(folder):
+            return folder
         is_ours = stat.S_ISDIR(folder.lstat().st_mode) and (
             not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
         )

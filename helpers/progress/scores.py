@@ -47,10 +47,15 @@ def _state(event: dict | None) -> str:
 def exercise_scores(log: Log) -> list[Score]:
     """The exercises of all lessons. Once right stays right: experiments afterwards cost nothing."""
     lessons: dict[str, dict[str, str]] = {}
-    for id in exercises():
-        lessons.setdefault(id.split(".")[0], {})[id] = OPEN
-    for event in log.events:
-        parts = lessons.get(str(event["id"]).split(".")[0]) if event["what"] == "exercise" else None
-        if parts and event["id"] in parts and parts[event["id"]] != LATER:
-            parts[event["id"]] = LATER if event["passed"] else NOT_YET
+    for id, state in exercise_states(log).items():
+        lessons.setdefault(id.split(".")[0], {})[id] = state
     return [Score(lesson, parts) for lesson, parts in lessons.items()]
+
+
+def exercise_states(log: Log) -> dict[str, str]:
+    """Exercise id -> "later" (right), "not_yet" or "open", for every exercise of the course."""
+    states = dict.fromkeys(exercises(), OPEN)
+    for event in log.events:
+        if event["what"] == "exercise" and states.get(event["id"], LATER) != LATER:
+            states[event["id"]] = LATER if event["passed"] else NOT_YET
+    return states

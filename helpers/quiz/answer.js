@@ -42,7 +42,7 @@ function render({ model, el }) {
   // Two lines: the verdict on the page, and the explanation for a screen reader alone,
   // because MathJax would announce its formulas piece by piece.
   const said = element("span", { class: "mha-quiz-said" });
-  const spoken = element("span", { class: "mha-quiz-spoken" });
+  const spoken = element("span", { class: "mha-quiz-spoken mha-hidden" });
   const lesson = element("span", { class: "mha-quiz-lesson" });
   const status = element("div", { class: "mha-quiz-status", role: "status" }, said, lesson, spoken);
   const form = element("form", { class: "mha-quiz-form", lang: words.lang });

@@ -2,34 +2,6 @@
 // words come ready from Python; here they become SVG and text nodes, which are kept from one
 // frame to the next, so that a moved slider changes lines and nothing else.
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function make(tag, className, parent, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  if (parent) parent.append(node);
-  return node;
-}
-
-function draw(tag, parent, attributes = {}) {
-  const node = document.createElementNS(SVG, tag);
-  set(node, attributes);
-  if (parent) parent.append(node);
-  return node;
-}
-
-function set(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-}
-
-// As many children as wanted, made or removed at the end; the others are left alone.
-function keep(parent, count, makeChild) {
-  while (parent.children.length > count) parent.lastChild.remove();
-  while (parent.children.length < count) parent.append(makeChild(parent.children.length));
-  return [...parent.children];
-}
-
 const curve = (p) => `M${p[0]} ${p[1]}C${p[2]} ${p[3]} ${p[4]} ${p[5]} ${p[6]} ${p[7]}`;
 // The ends stand upright, so an arrow's head points straight down (side 1) or up (side -1).
 const tip = (p, side, size) =>
@@ -179,7 +151,7 @@ function render({ model, el }) {
     const [width] = size, [above, below] = lines;
     draw("path", back, { d: `M0 ${above}H${width}M0 ${below}H${width}` });
     const say = (text, x, y, anchor) => {
-      draw("text", notes, { x, y, "text-anchor": anchor }).textContent = text;
+      draw("text", notes, { x, y, "text-anchor": anchor }, text);
     };
     say(words.above, 4, 14, "start");
     say(words.below, 4, size[1] - 6, "start");

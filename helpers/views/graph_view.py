@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import anywidget
 import traitlets
@@ -10,8 +9,8 @@ import traitlets
 from ..palette import head_colour
 from ..texts import texts_under
 from .graph_layout import Arc, Layout, dashes, thickness
+from .source import script, style
 
-_here = Path(__file__).parent
 TX = "explorer_graphs.view"
 MOST_ARCS = 400  # drawn at once, the strongest; more would be a blur
 SCALE = (0.25, 0.5, 1.0)  # weights whose thickness the legend shows
@@ -54,8 +53,8 @@ class GraphView(anywidget.AnyWidget):
     holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = (_here / "graph_view.js").read_text(encoding="utf-8")
-    _css = (_here / "graph_view.css").read_text(encoding="utf-8")
+    _esm = script("nodes", "svg", "graph_view")
+    _css = style("graph_view")
 
     frame = traitlets.Dict().tag(sync=True)
     pressed = traitlets.List([-1, 0]).tag(sync=True)
