@@ -18,7 +18,7 @@ from .attention import AttentionTrace, BlankLinear, MultiHeadAttention
 from .threads import one_thread
 
 POSITIONS, VALUES = 12, 10  # places in the row; different values that may stand there
-STEPS, BATCH, RATE, EVERY = 200, 64, 5e-3, 10
+STEPS, BATCH, RATE, EVERY = 200, 32, 5e-3, 20
 TEST_SEED, TEST_SIZE = 2024, 500
 
 
@@ -131,7 +131,7 @@ def train(
     steps: int = STEPS,
     make_batch: Callable[[int, torch.Generator], tuple] | None = None,
 ) -> Iterator[Progress]:
-    """Train the model with Adam, new random rows at every step; tell how it goes every 10 steps.
+    """Train the model with Adam, new random rows at every step; tell how it goes every 20 steps.
 
     `make_batch(batch_size, generator)` -> values, pointers, answers; by default
     `pointer_batch`. Nothing happens between two `next` calls, so a run can be left at any time.
@@ -163,7 +163,7 @@ class Run:
     """One model with one seed: how to train it, and how far it has come.
 
     `curve`: [(step, share right), …]. `advance()` tests the untrained model at first, then takes
-    ten steps at a time, and says whether more are left.
+    twenty steps at a time, and says whether more are left.
     """
 
     num_heads: int
@@ -255,5 +255,8 @@ def band(share: float) -> str:
 
 
 def _hits(model: PointerModel, batch: Batch, gates: Tensor | None) -> Tensor:
+    # In pieces of a training batch, which fit the processor's cache: half the time of 500 at once.
+    pieces = zip(batch.values.split(BATCH), batch.pointers.split(BATCH), strict=True)
     with one_thread():
-        return model.answer(batch.values, batch.pointers, gates) == batch.answers
+        said = torch.cat([model.answer(values, pointers, gates) for values, pointers in pieces])
+    return said == batch.answers

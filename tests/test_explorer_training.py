@@ -102,7 +102,7 @@ def test_the_background_leaves_room_stops_and_goes_on(monkeypatch):
 
 def test_finish_takes_over_from_the_background(monkeypatch):
     monkeypatch.setattr(explorer_training, "SLICE", 0.0001)
-    explorer = TrainingRuns(seeds=1, steps=20)
+    explorer = TrainingRuns(seeds=1, steps=40)
 
     async def reader():
         explorer.start()
@@ -119,7 +119,7 @@ def test_finish_takes_over_from_the_background(monkeypatch):
 
 def test_a_change_or_a_reset_while_training_begins_anew(monkeypatch):
     monkeypatch.setattr(explorer_training, "SLICE", 0.0001)
-    explorer = TrainingRuns(seeds=1, steps=20)
+    explorer = TrainingRuns(seeds=1, steps=40)
 
     async def reader():
         for begin_anew in (lambda: setattr(explorer, "steps", 30), explorer._again.click):
@@ -198,7 +198,7 @@ def test_the_text_beside_the_picture_is_the_same_before_and_after(small):
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_the_still_picture_has_each_curve_at_its_height(language):
     set_language(language)
-    explorer = TrainingRuns(seeds=2, steps=20)
+    explorer = TrainingRuns(seeds=2, steps=40)
     explorer.finish()
     lines = {a.get_gid(): a for a in explorer._still().artists if isinstance(a, Line2D)}
     for i, runs in enumerate(explorer.results().values()):
