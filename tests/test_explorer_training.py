@@ -223,3 +223,21 @@ def test_the_curves_are_told_in_words_and_numbers():
     assert (frame["done"], frame["status"], frame["steps"]) == (0.4, "so far", 20)
     view.clear("why")
     assert view.frame["reason"] == "why"
+
+
+def test_two_runs_are_trained_side_by_side_and_a_third_waits():
+    runs = tuple(Run(2, seed=seed, steps=40) for seed in range(3))
+    explorer_training.train_for(0.0, runs)
+    assert [len(run.curve) for run in runs] == [1, 1, 0]
+    while not all(run.done for run in runs):
+        explorer_training.train_for(0.05, runs)
+    alone = [Run(2, seed=seed, steps=40).finish() for seed in range(3)]
+    assert [run.curve for run in runs] == [run.curve for run in alone]
+
+
+def test_an_error_beside_another_run_comes_out(monkeypatch):
+    good, bad = Run(2, steps=20), Run(2, steps=20)
+    monkeypatch.setattr(bad, "advance", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        explorer_training.train_for(60.0, (good, bad))
+    assert good.done

@@ -203,7 +203,8 @@ def test_right_means_every_answer_right(monkeypatch):
     model = PointerModel(2)
     said = torch.tensor([[1, 2], [1, 5], [4, 4], [1, 2]])
     monkeypatch.setattr(model, "answer", lambda *args: said)
-    batch = training.pointer_batch(4, torch.Generator())._replace(answers=torch.tensor([[1, 2]] * 4))
+    batch = training.pointer_batch(4, torch.Generator())
+    batch = batch._replace(answers=torch.tensor([[1, 2]] * 4))
     assert share_right(model, batch) == 0.5
     assert shares_right(model, batch).tolist() == [0.75, 0.5]
 

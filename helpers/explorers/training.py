@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import ipywidgets
 import traitlets
@@ -15,6 +16,7 @@ TX = "explorer_training"
 MODELS = (("one", 1, 64), ("two", 2, 64), ("wide", 1, 128))  # (word, H, d_model)
 MOST_SEEDS, FEWEST_STEPS, MOST_STEPS = 8, 10, 1000
 SLICE = 0.15  # s of training between two looks at the page
+AT_ONCE = 2  # runs trained side by side: a run keeps one core busy, and a laptop has two at least
 
 
 class TrainingRuns(Explorer):
@@ -159,10 +161,7 @@ class TrainingRuns(Explorer):
     @alone
     def _work(self) -> None:
         """One slice of training, then the picture."""
-        until = time.monotonic() + SLICE
-        for run in self.runs:
-            while not run.done and time.monotonic() < until:
-                run.advance()
+        train_for(SLICE, self.runs)
         if self.done:
             self._task = None
         self._show()
@@ -199,3 +198,23 @@ class TrainingRuns(Explorer):
                 t("explorer_training.curves.range", name=name, n=len(right), low=low, high=high)
             )
         return " ".join(parts)
+
+
+def train_for(seconds: float, runs: tuple[Run, ...]) -> None:
+    """Advance the first unfinished runs, `AT_ONCE` of them side by side, for about that long.
+
+    Each run has its own model and random numbers, so the outcome is that of one after another.
+    An error of a run comes out here, once the other run has ended its last steps.
+    """
+    until = time.monotonic() + seconds
+    waiting = iter([run for run in runs if not run.done])
+
+    def one_after_another() -> None:
+        for run in waiting:
+            while run.advance():
+                if time.monotonic() >= until:
+                    return
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for lane in [pool.submit(one_after_another) for _ in range(AT_ONCE)]:
+            lane.result()
