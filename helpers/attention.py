@@ -56,6 +56,25 @@ class ImpossibleHeadsError(ValueError):
         return f"{why}. Nearest number of heads that works: {nearest}."
 
 
+class WrongInputError(ValueError):
+    """A tensor, a mask or a layer that this file cannot use.
+
+    Attributes: `kind`, which of these errors it is; `words`, the message in English with
+    {places} for its numbers; `numbers`, what goes into those places.
+    """
+
+    def __init__(self, kind: str, words: str, **numbers):
+        self.kind, self.words, self.numbers = kind, words, numbers
+        super().__init__(kind, words)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def explain(self) -> str:
+        """The message in English; `helpers.lesson` puts the reader's language in its place."""
+        return self.words.format(**self.numbers)
+
+
 def legal_heads(d_model: int) -> list[int]:
     """Every H that divides d_model, in rising order."""
     return [h for h in range(1, d_model + 1) if d_model % h == 0]
@@ -71,12 +90,15 @@ def head_width(d_model: int, num_heads: int) -> int:
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Give each head its own d_k features of every token: (B, T, d_model) -> (B, H, T, d_k).
 
-    Raises ValueError for another number of axes, `ImpossibleHeadsError` for an impossible H.
+    Raises `WrongInputError` for another number of axes, `ImpossibleHeadsError` for an
+    impossible H.
     """
     if x.dim() != 3:
-        raise ValueError(
-            f"x of shape {tuple(x.shape)}: (B, T, d_model) is needed. For one sequence alone "
-            f"of shape (T, d_model), write x[None]."
+        raise WrongInputError(
+            "axes",
+            "x of shape {shape}: (B, T, d_model) is needed. For one sequence alone of shape "
+            "(T, d_model), write x[None].",
+            shape=tuple(x.shape),
         )
     B, T, d_model = x.shape
     d_k = head_width(d_model, num_heads)
@@ -95,24 +117,31 @@ def _allowed(mask: Tensor, wanted: tuple[int, ...]) -> Tensor:
     """The mask as booleans that broadcast over scores of shape `wanted`, or an error in words."""
     shape, wanted = tuple(mask.shape), tuple(wanted)
     if len(shape) == 3 and len(wanted) == 4:
-        raise ValueError(
-            f"mask of shape {shape} for scores {wanted}: is its first axis B or H? "
-            f"Write mask[:, None] for one mask per sequence, mask[None] for one per head."
+        raise WrongInputError(
+            "mask_axis",
+            "mask of shape {shape} for scores {wanted}: is its first axis B or H? "
+            "Write mask[:, None] for one mask per sequence, mask[None] for one per head.",
+            shape=shape,
+            wanted=wanted,
         )
     # Read from the last axis back, each is 1 or as wanted. (`torch.broadcast_shapes` says the
     # same; its first call in a kernel costs 34 MB and a quarter of a second.)
     pairs = zip(reversed(shape), reversed(wanted), strict=False)
     if len(shape) > len(wanted) or any(own not in (1, size) for own, size in pairs):
-        raise ValueError(
-            f"mask of shape {shape} does not fit scores of shape {wanted}: give (T_query, T_key), "
-            f"or (B, 1, 1, T_key) to hide padding. A (B, T) padding mask is written "
-            f"mask[:, None, None, :]."
+        raise WrongInputError(
+            "mask_shape",
+            "mask of shape {shape} does not fit scores of shape {wanted}: give (T_query, T_key), "
+            "or (B, 1, 1, T_key) to hide padding. A (B, T) padding mask is written "
+            "mask[:, None, None, :].",
+            shape=shape,
+            wanted=wanted,
         )
     if mask.is_floating_point() and not ((mask == 0) | (mask == 1)).all():
-        raise ValueError(
+        raise WrongInputError(
+            "mask_numbers",
             "this mask holds numbers other than 0 and 1. Here 1 means 'may attend' and 0 'hidden'; "
             "a mask that is added to the scores (0 and -inf) has the opposite sense: "
-            "pass `mask == 0` instead."
+            "pass `mask == 0` instead.",
         )
     return mask != 0
 
@@ -259,8 +288,11 @@ class MultiHeadAttention(nn.Module):
         heads = weights @ V_heads
         if gates is not None:
             if tuple(gates.shape) != (H,):
-                raise ValueError(
-                    f"gates of shape {tuple(gates.shape)}: one number per head, ({H},)."
+                raise WrongInputError(
+                    "gates",
+                    "gates of shape {shape}: one number per head, ({H},).",
+                    shape=tuple(gates.shape),
+                    H=H,
                 )
             heads = heads * gates.to(heads.dtype)[:, None, None]
         concat = merge_heads(heads)
@@ -286,19 +318,29 @@ class MultiHeadAttention(nn.Module):
         """The same layer as torch's `nn.MultiheadAttention`, its packed weights copied.
 
         torch keeps W_Q, W_K and W_V as three row blocks of one (3·d_model, d_model) matrix.
-        Raises ValueError for options this class does not have (other key or value widths,
-        extra bias rows, dropout while training).
+        Raises `WrongInputError` for options this class does not have (other key or value
+        widths, extra bias rows, dropout while training).
         """
         d_model = layer.embed_dim
         if layer.in_proj_weight is None:
-            raise ValueError(
-                f"kdim = {layer.kdim} and vdim = {layer.vdim} differ from embed_dim = {d_model}: "
-                "this class projects queries, keys and values from the same width."
+            raise WrongInputError(
+                "widths",
+                "kdim = {kdim} and vdim = {vdim} differ from embed_dim = {d_model}: "
+                "this class projects queries, keys and values from the same width.",
+                kdim=layer.kdim,
+                vdim=layer.vdim,
+                d_model=d_model,
             )
         if layer.bias_k is not None or layer.add_zero_attn:
-            raise ValueError("add_bias_kv and add_zero_attn add keys this class does not have.")
+            raise WrongInputError(
+                "extra_keys", "add_bias_kv and add_zero_attn add keys this class does not have."
+            )
         if layer.training and layer.dropout > 0:
-            raise ValueError(f"dropout = {layer.dropout} while training: call layer.eval() first.")
+            raise WrongInputError(
+                "dropout",
+                "dropout = {dropout} while training: call layer.eval() first.",
+                dropout=layer.dropout,
+            )
         ours = cls(
             d_model,
             layer.num_heads,

@@ -76,12 +76,13 @@ def encoder_status() -> str:
 
 
 def set_language(language: str) -> None:
-    """`texts.set_language`, and the same language for the error about impossible heads."""
+    """`texts.set_language`, and the same language for the errors of `helpers.attention`."""
     texts.set_language(language)
     if importlib.util.find_spec("torch") is not None:
-        from .attention import ImpossibleHeadsError
+        from .attention import ImpossibleHeadsError, WrongInputError
 
         ImpossibleHeadsError.explain = explain_impossible_heads
+        WrongInputError.explain = explain_wrong_input
 
 
 def explain_impossible_heads(error) -> str:
@@ -98,3 +99,8 @@ def explain_impossible_heads(error) -> str:
         why = texts.t("lesson.heads.remainder", whole=whole, **numbers)
     nearest = [str(h) for h in (error.below, error.above) if h is not None]
     return f"{why} {texts.t('lesson.heads.nearest', nearest=texts.t('lesson.or').join(nearest))}"
+
+
+def explain_wrong_input(error) -> str:
+    """Which tensor, mask or layer does not fit, and what would."""
+    return texts.t(f"lesson.input.{error.kind}", **error.numbers)

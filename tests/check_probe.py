@@ -7,6 +7,23 @@ import pytest
 from helpers import texts
 from helpers.checks import check, exercises
 
+
+class NotAModule:
+    def __init__(self, d_model, num_heads):
+        pass
+
+
+def without_output_matrix(layer: type) -> type:
+    """The same class, its W_O left out."""
+
+    class NoOutputMatrix(layer):
+        def __init__(self, d_model, num_heads):
+            super().__init__(d_model, num_heads)
+            del self.W_O
+
+    return NoOutputMatrix
+
+
 ENOUGH = 8  # right ways, and misconceptions, for each exercise
 
 

@@ -5,21 +5,27 @@ import sys
 
 import pytest
 
+from helpers import texts
+
 # Nothing that a test answers goes into a reader's progress file.
 os.environ["ATTENTION_COURSE_PROGRESS"] = "off"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _plain_words():
-    """The error about impossible heads, before any lesson gave it the reader's language."""
+    """The errors of `helpers.attention`, before any lesson gave them the reader's language."""
     attention = sys.modules.get("helpers.attention")  # imported where a test collected needs it
-    error = getattr(attention, "ImpossibleHeadsError", None)
-    return error, getattr(error, "explain", None)
+    if attention is None:
+        return {}
+    errors = (attention.ImpossibleHeadsError, attention.WrongInputError)
+    return {error: error.explain for error in errors}
 
 
 @pytest.fixture(autouse=True)
-def _plain_words_again(_plain_words):
+def _language_again(_plain_words):
+    """A test that changes the language changes it for itself alone."""
+    before = texts.current_language()
     yield
-    error, explain = _plain_words
-    if error is not None:
+    texts.set_language(before)
+    for error, explain in _plain_words.items():
         error.explain = explain

@@ -7,12 +7,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 from attention_inputs import generator, normal, torch_layer
+from torch import nn
 
 from helpers import lesson
 from helpers.attention import (
     ImpossibleHeadsError,
     LoopedMultiHeadAttention,
     MultiHeadAttention,
+    WrongInputError,
     head_width,
     legal_heads,
     scaled_dot_product_attention,
@@ -67,23 +69,103 @@ def test_c05_splitting_says_it_too():
         (64, 0, ["H = 0: hace falta al menos 1 cabeza", "que sí funcionan: 1."]),
     ],
 )
-def test_c05_spanish_lessons_say_it_in_spanish(d_model, H, spanish, monkeypatch):
-    # set_language puts its own `explain` in place; monkeypatch brings the old one back.
-    monkeypatch.setattr(ImpossibleHeadsError, "explain", ImpossibleHeadsError.explain)
-    try:
-        lesson.set_language("es")
-        with pytest.raises(ImpossibleHeadsError) as caught:
-            MultiHeadAttention(d_model, H)
-        message = str(caught.value)
-        lesson.set_language("en")
-        english = str(caught.value)
-    finally:
-        lesson.set_language("en")
+def test_c05_spanish_lessons_say_it_in_spanish(d_model, H, spanish):
+    lesson.set_language("es")
+    with pytest.raises(ImpossibleHeadsError) as caught:
+        MultiHeadAttention(d_model, H)
+    message = str(caught.value)
+    lesson.set_language("en")
+    english = str(caught.value)
     for words in spanish:
         assert words in message
     for word in ("remainder", "head", "nearest", "features", "divide d_model"):
         assert word not in message
     assert "earest" in english
+
+
+def layer() -> MultiHeadAttention:
+    return MultiHeadAttention(8, 2, generator=generator())
+
+
+def from_torch(**options) -> MultiHeadAttention:
+    return MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, **options))
+
+
+ADDING = torch.zeros(4, 4).masked_fill(torch.ones(4, 4).triu(1) == 1, -math.inf)
+EXTRA_KEYS = (
+    "add_bias_kv and add_zero_attn add keys this class does not have.",
+    "add_bias_kv y add_zero_attn añaden keys que esta clase no tiene.",
+)
+# What was given; the message in English, the message in Spanish.
+WRONG_INPUTS = {
+    "one sequence alone": (
+        lambda: layer()(torch.zeros(10, 8)),
+        "x of shape (10, 8): (B, T, d_model) is needed. For one sequence alone of shape "
+        "(T, d_model), write x[None].",
+        "x de forma (10, 8): hace falta (B, T, d_model). Si es una sola secuencia, de forma "
+        "(T, d_model), escribe x[None].",
+    ),
+    "a mask with three axes": (
+        lambda: layer()(normal(2, 4, 8), torch.ones(2, 4, 4)),
+        "mask of shape (2, 4, 4) for scores (2, 2, 4, 4): is its first axis B or H? "
+        "Write mask[:, None] for one mask per sequence, mask[None] for one per head.",
+        "máscara de forma (2, 4, 4) para scores de forma (2, 2, 4, 4): ¿su primer eje es B o es "
+        "H? Escribe mask[:, None] si hay una máscara por secuencia, mask[None] si hay una por "
+        "cabeza.",
+    ),
+    "a mask of another size": (
+        lambda: layer()(normal(2, 4, 8), torch.ones(2, 4)),
+        "mask of shape (2, 4) does not fit scores of shape (2, 2, 4, 4): give (T_query, T_key), "
+        "or (B, 1, 1, T_key) to hide padding. A (B, T) padding mask is written "
+        "mask[:, None, None, :].",
+        "la máscara de forma (2, 4) no encaja con scores de forma (2, 2, 4, 4): pasa una "
+        "(T_query, T_key), o una (B, 1, 1, T_key) para ocultar el padding. Una máscara de padding "
+        "(B, T) se escribe mask[:, None, None, :].",
+    ),
+    "a mask made for adding": (
+        lambda: layer()(normal(1, 4, 8), ADDING),
+        "this mask holds numbers other than 0 and 1. Here 1 means 'may attend' and 0 'hidden'; "
+        "a mask that is added to the scores (0 and -inf) has the opposite sense: "
+        "pass `mask == 0` instead.",
+        "esta máscara contiene números distintos de 0 y 1. Aquí 1 significa «puede mirar» y 0, "
+        "«oculto»; una máscara que se suma a los scores (0 y -inf) tiene el sentido contrario: "
+        "pasa `mask == 0` en su lugar.",
+    ),
+    "gates for four heads": (
+        lambda: layer().trace(normal(1, 4, 8), gates=torch.ones(4)),
+        "gates of shape (4,): one number per head, (2,).",
+        "gates de forma (4,): hace falta un número por cabeza, (2,).",
+    ),
+    "kdim and vdim": (
+        lambda: from_torch(kdim=4, vdim=6),
+        "kdim = 4 and vdim = 6 differ from embed_dim = 8: this class projects queries, keys "
+        "and values from the same width.",
+        "kdim = 4 y vdim = 6 no coinciden con embed_dim = 8: esta clase proyecta los queries, "
+        "keys y values desde la misma anchura.",
+    ),
+    "add_bias_kv": (lambda: from_torch(add_bias_kv=True), *EXTRA_KEYS),
+    "add_zero_attn": (lambda: from_torch(add_zero_attn=True), *EXTRA_KEYS),
+    "dropout": (
+        lambda: from_torch(dropout=0.5),
+        "dropout = 0.5 while training: call layer.eval() first.",
+        "dropout = 0.5 durante el entrenamiento: llama antes a layer.eval().",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "english", "spanish"), WRONG_INPUTS.values(), ids=WRONG_INPUTS.keys()
+)
+def test_what_cannot_be_used_is_refused_in_the_lessons_language(wrong, english, spanish):
+    with pytest.raises(WrongInputError) as caught:
+        wrong()
+    error = caught.value
+    assert str(error) == english  # before a lesson chose a language
+    for language, words in (("es", spanish), ("en", english)):
+        lesson.set_language(language)
+        assert str(error) == words
+        assert str(pickle.loads(pickle.dumps(error))) == words
+    assert isinstance(error, ValueError)
 
 
 @pytest.mark.parametrize("H", [1, 2, 4, 8, 64])
@@ -183,17 +265,11 @@ def test_c10_ones_and_zeros_mean_the_same_as_true_and_false(dtype):
     assert added.triu(1).max() > 0.1
 
 
-def test_c10_a_mask_made_for_adding_is_refused_in_words():
-    adding = torch.zeros(4, 4).masked_fill(~torch.ones(4, 4, dtype=torch.bool).tril(), -math.inf)
-    layer, X = MultiHeadAttention(8, 2, generator=generator()), normal(1, 4, 8)
-    with pytest.raises(ValueError) as caught:
-        layer(X, adding)
-    assert str(caught.value) == (
-        "this mask holds numbers other than 0 and 1. Here 1 means 'may attend' and 0 'hidden'; "
-        "a mask that is added to the scores (0 and -inf) has the opposite sense: "
-        "pass `mask == 0` instead."
-    )
-    torch.testing.assert_close(layer(X, adding == 0), layer(X, torch.ones(4, 4).tril()))
+def test_c10_a_mask_made_for_adding_does_its_work_turned_as_the_error_says():
+    ours, X = layer(), normal(1, 4, 8)
+    with pytest.raises(WrongInputError, match="pass `mask == 0`"):
+        ours(X, ADDING)
+    torch.testing.assert_close(ours(X, ADDING == 0), ours(X, torch.ones(4, 4).tril()))
 
 
 @pytest.mark.parametrize(

@@ -542,7 +542,8 @@ def test_c05_the_error_has_to_name_both_numbers(language):
                 way(d_model, num_heads)
     silent = check("02.head_size", size_with(bare_words))
     assert silent.kind == "error_without_numbers"
-    assert "512, 6" in silent.expected and "d_model must be divisible" in silent.message
+    both = {"en": "512 and 6", "es": "512 y 6"}[language]
+    assert both in silent.expected and "d_model must be divisible" in silent.message
     half = check("02.head_size", size_with(one_number))
     assert "512" in half.got and "6" not in half.got.replace("num_heads = 6", "")
 

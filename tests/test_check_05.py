@@ -10,6 +10,7 @@ import re
 import torch
 import torch.nn.functional as F
 from check_probe import (
+    NotAModule,
     assert_enough_misconceptions,
     assert_enough_right_ways,
     assert_named,
@@ -17,6 +18,7 @@ from check_probe import (
     each_right_way,
     each_wrong_way,
     one_language,  # noqa: F401
+    without_output_matrix,
 )
 from torch import nn
 
@@ -398,25 +400,9 @@ class NoContiguous(LessonsOwn):
         return self.W_O(heads.transpose(-1, -2).view(B, T, d))
 
 
-class NoReturn(LessonsOwn):
-    def forward(self, X, mask=None):
-        output = super().forward(X, mask)  # noqa: F841
-
-
 class NoSuper(nn.Module):
     def __init__(self, d_model, num_heads):
         self.W_Q = nn.Linear(d_model, d_model)
-
-
-class NotAModule:
-    def __init__(self, d_model, num_heads):
-        pass
-
-
-class NoOutputMatrix(LessonsOwn):
-    def __init__(self, d_model, num_heads):
-        super().__init__(d_model, num_heads)
-        del self.W_O
 
 
 class NarrowProjections(LessonsOwn):
@@ -522,10 +508,9 @@ WRONG_LAYERS = [
     (with_lines(output=lambda self, concat, X: self.W_O(concat).tolist()),
      "not_a_tensor"),
     (NoContiguous, "raised"),
-    (NoReturn, "no_return"),
     (NoSuper, "raised"),
     (NotAModule, "not_a_module"),
-    (NoOutputMatrix, "missing_attribute"),
+    (without_output_matrix(LessonsOwn), "missing_attribute"),
     (NarrowProjections, "wrong_weight_shape"),
     (lambda d_model, num_heads: LessonsOwn(d_model, num_heads), "not_a_class"),
     (LessonsOwn(6, 2), "not_a_class"),
@@ -605,7 +590,7 @@ WRONG = {
 
 
 NO_NUMBERS = {  # nothing came that could be compared
-    "detached", "missing_attribute", "no_return", "not_a_class", "not_a_module", "not_a_tensor",
+    "detached", "missing_attribute", "not_a_class", "not_a_module", "not_a_tensor",
 }  # fmt: skip
 
 
@@ -648,6 +633,25 @@ def test_the_untouched_stub_is_not_a_failure(language):
         assert result.passed is None and result.kind == "not_yet"
     for id in ("05.unpack", "05.padding_mask"):
         assert check(id, lambda *args: None).passed is None
+
+
+def test_a_forward_without_return_is_named_by_its_name(language):
+    class MultiHeadAttention(LessonsOwn):
+        def forward(self, X, mask=None):
+            def joined(heads):  # its `return` is not the one of `forward`
+                return heads
+
+            output = joined(super().forward(X, mask))  # noqa: F841
+
+    result = check("05.MultiHeadAttention", MultiHeadAttention)
+    assert (result.passed, result.kind) == (None, "no_return")
+    assert (
+        result.got
+        == {
+            "en": "`None`: no line of `forward` begins with `return`.",
+            "es": "`None`: ninguna línea de `forward` empieza por `return`.",
+        }[language]
+    )
 
 
 # --- field cases ------------------------------------------------------------------------------
@@ -720,7 +724,11 @@ def test_a_padding_mask_of_the_right_cells_passes_in_any_kind_of_number():
 def test_a_wrong_padding_mask_is_told_with_its_lengths(language):
     result = check("05.padding_mask", lambda n, T: (torch.arange(T) <= n[:, None])[:, None, None])
     assert "[4, 2, 5]" in result.got and "T = 6" in result.got
-    assert re.search(r"\[0, 0, 0, 4\].*\b0\b.*\b1\b", result.got)
+    assert re.search(r"\[0, 0, 0, 4\].*\bFalse\b.*\bTrue\b", result.got)
+    as_numbers = check(
+        "05.padding_mask", lambda n, T: 1 * (torch.arange(T) <= n[:, None])[:, None, None]
+    )
+    assert re.search(r"\[0, 0, 0, 4\].*\b0\b.*\b1\b", as_numbers.got)
 
 
 def test_two_faults_are_named_one_after_the_other():

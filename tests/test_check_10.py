@@ -10,6 +10,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from check_probe import (
+    NotAModule,
     assert_enough_misconceptions,
     assert_enough_right_ways,
     assert_named,
@@ -17,6 +18,7 @@ from check_probe import (
     each_right_way,
     each_wrong_way,
     one_language,  # noqa: F401
+    without_output_matrix,
 )
 from torch import nn
 
@@ -383,7 +385,6 @@ WRONG_FUNCTIONS = [(with_lines(**lines), kind) for lines, kind in SHARED] + [
     (with_lines(hide=lambda s, mask: s.masked_fill(mask[None, None] == 0, -INF)),
      "works_only_when"),
     (changes_memory, "changed_input"),
-    (no_return, None),
     (lambda X, memory, *others: lesson(X, memory.detach(), *others), "detached"),
     (lambda X, *others: lesson(X, X + torch.randn(1), *others[1:]), "random"),
     (lambda X, W_Q, W_K, W_V, W_O, num_heads: X, "wrong_arguments"),
@@ -564,17 +565,6 @@ class LinearTurned(Start):
         return lesson(X, memory, *matrices, self.num_heads, mask)
 
 
-class NotAModule:
-    def __init__(self, d_model, num_heads):
-        pass
-
-
-class NoOutputMatrix(LessonsOwn):
-    def __init__(self, d_model, num_heads):
-        super().__init__(d_model, num_heads)
-        del self.W_O
-
-
 class ChangesItsInput(LessonsOwn):
     def forward(self, X, memory, mask=None):
         output = super().forward(X, memory, mask)
@@ -591,10 +581,9 @@ WRONG_MODULES = [(module(with_lines(**lines)), kind) for lines, kind in SHARED] 
     (LinearTurned, "linear_transposed"),
     (NeverRefuses, "should_raise"),
     (RefusesWithoutNumbers, "error_without_numbers"),
-    (NoReturn, None),
     (NoMemory, "wrong_arguments"),
     (NotAModule, "not_a_module"),
-    (NoOutputMatrix, "missing_attribute"),
+    (without_output_matrix(LessonsOwn), "missing_attribute"),
     (LessonsOwn(6, 2), "not_a_class"),
     (ChangesItsInput, "changed_input"),
     (module(lambda X, memory, *others: lesson(X, memory.detach(), *others)), "detached"),
@@ -703,8 +692,13 @@ def test_untouched_stubs_and_a_forgotten_return_are_no_failures(language):
         stub = MultiHeadCrossAttention if id.endswith("Attention") else lambda *inputs: None
         result = check(id, stub)
         assert result.passed is None and result.kind == "not_yet", id
-    assert check("10.cross_attention", no_return).kind == "no_return"
-    assert check("10.MultiHeadCrossAttention", NoReturn).kind == "no_return"
+    for id, answer, function in (
+        ("10.cross_attention", no_return, "no_return"),
+        ("10.MultiHeadCrossAttention", NoReturn, "forward"),
+    ):
+        result = check(id, answer)
+        assert (result.passed, result.kind) == (None, "no_return")
+        assert f"`{function}`" in result.got
 
 
 # --- the reference is what the lesson says it is --------------------------------------------
@@ -800,4 +794,5 @@ def test_an_impossible_number_of_heads_has_to_be_refused_in_words(language):
     result = check("10.MultiHeadCrossAttention", NeverRefuses)
     assert result.kind == "should_raise" and "ValueError" in result.expected
     assert re.search(r"d_model = 12, num_heads = 5", result.expected)
-    assert "12, 5" in check("10.MultiHeadCrossAttention", RefusesWithoutNumbers).expected
+    twelve_and_five = {"en": "12 and 5", "es": "12 y 5"}[language]
+    assert twelve_and_five in check("10.MultiHeadCrossAttention", RefusesWithoutNumbers).expected

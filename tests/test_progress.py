@@ -20,12 +20,6 @@ PROJECT = Path(__file__).resolve().parents[1]
 LANGUAGES = ("en", "es")
 
 
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    texts.set_language("en")
-
-
 @pytest.fixture(params=LANGUAGES)
 def language(request):
     texts.set_language(request.param)
@@ -329,6 +323,37 @@ def test_the_board_follows_each_answer(file, language):
     assert cell_of(board, "01", "quiz")["states"] == ["open"] * 6
 
 
+def test_the_board_takes_apart_only_what_was_added(file, monkeypatch):
+    board, quiz = ProgressBoard("01"), Quiz("01")
+    for _ in range(30):
+        answer(quiz, "q1", "a")
+        quiz.reset()
+    taken_apart = []
+    loads = json.loads
+
+    def counted(text, **options):
+        taken_apart.append(text)
+        return loads(text, **options)
+
+    monkeypatch.setattr(json, "loads", counted)
+    answer(quiz, "q1", "c")
+    # One line, and no question was read again either.
+    assert taken_apart == file.read_text(encoding="utf-8").splitlines()[-1:]
+    assert board.scores[0].parts["q1"] == "first_try"
+
+
+def test_a_progress_file_put_in_the_place_of_another_is_read_wholly(file):
+    board = ProgressBoard("01")
+    answer(Quiz("01"), "q1", "c")
+    first = file.read_text(encoding="utf-8")
+    other = first.replace('"q1"', '"q2"')  # as long as before
+    for content, right in ((other, "q2"), (other + first, "q1 q2"), ("", ""), (first, "q1")):
+        file.write_text(content, encoding="utf-8")
+        board.refresh()
+        parts = board.scores[0].parts.items()
+        assert [name for name, state in parts if state == "first_try"] == right.split()
+
+
 def test_a_board_that_is_gone_hears_nothing(file):
     import gc
 
@@ -421,3 +446,11 @@ def test_quiz_of_some_lessons_only(language):
     assert list(some.results) == wanted and len(wanted) == 6
     with pytest.raises(ValueError, match="77.*01.*09"):
         Quiz("10", lessons=["77"])
+
+
+def test_questions_or_lessons_are_asked_for_not_both(language):
+    for lessons in (["01"], []):
+        with pytest.raises(ValueError) as caught:
+            Quiz("10", only=["q1"], lessons=lessons)
+        assert str(caught.value) == texts.t("quiz.only_or_lessons")
+        assert "`only`" in str(caught.value) and "`lessons`" in str(caught.value)

@@ -93,6 +93,8 @@ def numbers(case: Case) -> tuple[str, dict] | None:
         else:
             index = comparing.largest_difference(expected, got)
             texts = comparing.written(float(expected[index]), float(got[index]))
+            if comparing.is_truth(case.expected) and comparing.is_truth(case.got):
+                texts = [str(bool(x[index])) for x in pair]
         values = {"expected": texts[0], "got": texts[1], **trial}
         if not index:
             return "checks.number", values

@@ -51,7 +51,8 @@ def same(a, b) -> bool:
 def largest_difference(expected: Tensor, got: Tensor) -> tuple[int, ...]:
     """Where two tensors of the same shape are furthest apart; NaN counts as furthest."""
     gap = (expected - got).abs()
-    gap = torch.where(expected == got, 0.0, gap).nan_to_num(nan=math.inf)
+    alike = (expected == got) | (expected.isnan() & got.isnan())
+    gap = torch.where(alike, 0.0, gap).nan_to_num(nan=math.inf)
     flat = int((gap.flatten() == gap.max()).nonzero()[0])
     return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), gap.shape))
 
@@ -80,6 +81,11 @@ def _one(value: float, digits: int) -> str:
         return f"{value:.3g}"
     text = f"{value:.{digits}f}"
     return "0." + "0" * digits if float(text) == 0 else text
+
+
+def is_truth(value) -> bool:
+    """Does it hold True and False, and no numbers?"""
+    return isinstance(value, Tensor) and value.dtype == torch.bool
 
 
 def written_row(row: Tensor) -> str:

@@ -7,16 +7,19 @@ the numbers are furthest apart.
 """
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from . import comparing, errors
-from .base import Exercise, Probe
+from .base import Exercise, Misconception, Probe
 from .case import Case, Finding, named, size_values, symbols
 from .trying import Outcome, attempt, gradients
 from .values import ValueExercise
+
+MASK_ALONE = (("checks.hints.with_a_mask_only", {}),)
 
 
 def diagnose(exercise: Exercise, answer) -> Finding:
@@ -35,9 +38,9 @@ def diagnose(exercise: Exercise, answer) -> Finding:
         changed += [name for name in outcome.changed if name not in changed]
         earlier.append(probe)
     if changed:
-        return Finding("changed_input", values={"names": ", ".join(changed)})
+        return Finding("changed_input", values={"names": changed})
     if exercise.differentiable and (names := cut_gradients(exercise, answer)):
-        return Finding("detached", values={"names": ", ".join(names)})
+        return Finding("detached", values={"names": names})
     return Finding("passed", True)
 
 
@@ -61,15 +64,20 @@ def judge(case: Case) -> Finding | None:
     if case.got is None and case.expected is not None:
         if case.earlier:
             return case.finding("none_sometimes", numbers=False)
-        kind = "no_return" if errors.forgot_return(case.answer) else "not_yet"
-        return replace(case.finding(kind, numbers=False), passed=None)
+        function = errors.forgot_return(case.answer)
+        kind = "no_return" if function else "not_yet"
+        finding = case.finding(kind, numbers=False, values={"function": function})
+        return replace(finding, passed=None)
     if case.right:
         return None
     return next(finding for layer in LAYERS if (finding := layer(case)))
 
 
-def matching(case: Case) -> str | None:
-    """The misconception that gives what came here; where several do, the one that fits most."""
+def matching(case: Case) -> Misconception | None:
+    """The misconception that gives what came here; where several do, the one that fits most.
+
+    One that would have failed an earlier trial with the same arguments is not what the reader did.
+    """
     exercise, best, most = case.exercise, None, 0
     for idea in exercise.misconceptions:
         there = attempt(exercise, idea.wrong, case.probe)
@@ -77,14 +85,32 @@ def matching(case: Case) -> str | None:
             continue
         if not comparing.same(there.output, case.got):
             continue
+        if _fails(case, idea.wrong, _same_arguments(case)):
+            continue
         agreements = 1 + sum(
             _agree(attempt(exercise, idea.wrong, probe), attempt(exercise, case.answer, probe))
             for probe in exercise.probes
             if probe is not case.probe
         )
         if agreements > most:
-            best, most = idea.kind, agreements
+            best, most = idea, agreements
     return best
+
+
+def _same_arguments(case: Case) -> list[Probe]:
+    """Trials that came out right with the same arguments; refusals say nothing about numbers."""
+    asked = case.probe.inputs.keys()
+    return [
+        before for before in case.earlier if before.inputs.keys() == asked and not before.raises
+    ]
+
+
+def _fails(case: Case, wrong, probes: Iterable[Probe]) -> bool:
+    """Would this answer have failed one of these trials?"""
+    exercise = case.exercise
+    return not all(
+        Case(exercise, wrong, probe, attempt(exercise, wrong, probe)).right for probe in probes
+    )
 
 
 def _agree(a: Outcome, b: Outcome) -> bool:
@@ -94,8 +120,18 @@ def _agree(a: Outcome, b: Outcome) -> bool:
 
 
 def misconception(case: Case) -> Finding | None:
-    kind = matching(case)
-    return case.finding(kind, own=True) if kind else None
+    idea = matching(case)
+    if idea is None:
+        return None
+    # What is wrong with a mask alone: the reader looks for it in lines that are right without one.
+    elsewhere = _first_mask(case) and _fails(case, idea.wrong, case.earlier)
+    return case.finding(idea.kind, own=True, hints=MASK_ALONE if elsewhere else ())
+
+
+def _first_mask(case: Case) -> bool:
+    """Is this the first trial with a mask, after others that came out right?"""
+    *earlier, now = ("mask" in probe.inputs for probe in (*case.earlier, case.probe))
+    return bool(earlier) and now and not any(earlier)
 
 
 def unstable(case: Case) -> Finding | None:
@@ -116,14 +152,15 @@ def told_by_easier(case: Case) -> Finding | None:
     for probe in exercise.easier:
         if probe.inputs.keys() != case.probe.inputs.keys():
             continue  # a trial without a mask says nothing about masks
-        easy = Case(exercise, case.answer, probe, attempt(exercise, case.answer, probe))
+        outcome = attempt(exercise, case.answer, probe)
+        easy = Case(exercise, case.answer, probe, outcome, case.earlier)
         if easy.outcome.error is not None or easy.got is None:
             continue
         if easy.right:
             values = {"condition": probe.condition}
             return case.finding("works_only_when", values=values, quotes=_said(case))
-        if case.outcome.error is not None and (kind := matching(easy)):
-            return easy.finding(kind, own=True)
+        if case.outcome.error is not None and (idea := matching(easy)):
+            return easy.finding(idea.kind, own=True)
     return None
 
 
@@ -192,12 +229,7 @@ def rules(case: Case) -> Finding | None:
 
 def _earlier_alike(case: Case) -> list[Probe]:
     """Trials that came out right with the same arguments at other sizes."""
-    asked = case.probe.inputs.keys()
-    return [
-        before
-        for before in case.earlier
-        if before.inputs.keys() == asked and not before.raises and before.sizes != case.probe.sizes
-    ]
+    return [before for before in _same_arguments(case) if before.sizes != case.probe.sizes]
 
 
 def hard_coded_size(case: Case) -> Finding | None:
@@ -214,7 +246,8 @@ def wrong_values(case: Case) -> Finding:
     within = comparing.tolerance(case.expected, case.got)
     near = torch.isclose(expected, got, rtol=within, atol=within, equal_nan=True)
     values = {"wrong": int((~near).sum()), "total": near.numel()}
-    return case.finding("wrong_values", values=values)
+    hints = MASK_ALONE if _first_mask(case) else ()
+    return case.finding("wrong_values", values=values, hints=hints)
 
 
 LAYERS = (

@@ -50,9 +50,15 @@ def hint(case: Case) -> tuple[str, dict]:
     words = words_of(error)
     for pattern, name in _WORDS:
         if found := re.search(pattern, words):
+            if name == "none" and not _mask_may_be_none(case):
+                name = "nothing"
             numbers = dict(zip(("first", "second"), found.groups(), strict=False))
             return f"checks.hints.{name}", {**values, **numbers}
-    return "checks.hints.other", values
+    return f"checks.hints.other{'' if values.get('sizes') else '_without_sizes'}", values
+
+
+def _mask_may_be_none(case: Case) -> bool:
+    return "mask" in case.exercise.call and "mask" not in case.probe.inputs
 
 
 def quotes(error: BaseException) -> tuple[tuple[str, str], ...]:
@@ -77,26 +83,43 @@ def judge_expected_error(case: Case) -> Finding | None:
     missing = [part for part in probe.mention if not re.search(rf"(?<!\w){part}(?!\w)", str(error))]
     if not missing:
         return None
-    values["missing"] = ", ".join(missing)
+    values["missing"] = missing
     return case.finding("error_without_numbers", numbers=False, values=values, quotes=quotes(error))
 
 
-def forgot_return(answer) -> bool:
-    """Does the function do something and hand nothing back? An untouched stub does neither.
+def forgot_return(answer) -> str:
+    """The name of the function that does something and hands nothing back; "" when there is none.
 
-    False when its source cannot be read.
+    An untouched stub does neither. Of a class, `forward` is looked at. "" as well when the source
+    cannot be read.
     """
+    if inspect.isclass(answer):
+        answer = getattr(answer, "forward", None)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
     except (OSError, TypeError, SyntaxError):
-        return False
+        return ""
     function = tree.body[0]
-    if not isinstance(function, ast.FunctionDef):
-        return False
-    if any(isinstance(node, ast.Return) for node in ast.walk(function)):
-        return False
-    constants = (
-        isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in function.body
+    if not isinstance(function, ast.FunctionDef) or _idle(function) or _returns(function):
+        return ""
+    return function.name
+
+
+def _idle(function: ast.FunctionDef) -> bool:
+    """Nothing but `pass`, `...` and a docstring."""
+    return all(
+        isinstance(line, ast.Pass)
+        or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+        for line in function.body
     )
-    idle = (isinstance(s, ast.Pass) for s in function.body)
-    return not all(map(max, constants, idle))
+
+
+def _returns(node: ast.AST) -> bool:
+    """Is there a `return` of its own? One of a function written inside it hands nothing back."""
+    return any(
+        isinstance(part, ast.Return) or (not isinstance(part, _INSIDE) and _returns(part))
+        for part in ast.iter_child_nodes(node)
+    )
+
+
+_INSIDE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

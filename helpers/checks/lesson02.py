@@ -83,17 +83,6 @@ size_exercise = register(
 )
 
 
-def _raises(error: Exception) -> Callable:
-    """A way that refuses impossible pairs with another error."""
-
-    def wrong(d_model, num_heads):
-        if num_heads < 1 or d_model % num_heads:
-            raise error
-        return d_model // num_heads
-
-    return wrong
-
-
 def _refuses_when(test: Callable) -> Callable:
     """A way that refuses by another test."""
 
@@ -105,9 +94,29 @@ def _refuses_when(test: Callable) -> Callable:
     return wrong
 
 
-def _instead(value: Callable) -> Callable:
-    """A way that hands something back where it should refuse."""
-    return lambda d, h: value(d, h) if h < 1 or d % h else d // h
+# All impossible pairs, or those of the later trials alone: a reader may refuse the others.
+_IMPOSSIBLE = (
+    lambda d, h: h < 1 or d % h,
+    lambda d, h: h < 1 or h > d,
+    lambda d, h: h < 1,
+    lambda d, h: h < 0,
+)
+
+
+def _instead(value: object) -> list[Callable]:
+    """Ways that hand this back, or raise it, where they should refuse: always or for some pairs."""
+
+    def way(impossible: Callable) -> Callable:
+        def wrong(d_model, num_heads):
+            if not impossible(d_model, num_heads):
+                return head_size(d_model, num_heads)
+            if isinstance(value, Exception):
+                raise value
+            return value
+
+        return wrong
+
+    return [way(impossible) for impossible in _IMPOSSIBLE]
 
 
 size_exercise.misconception("decimal_number", lambda d, h: d / h)
@@ -145,15 +154,15 @@ size_exercise.misconception(
 size_exercise.misconception(
     "too_many_heads_allowed",
     _refuses_when(lambda d, h: h < 1 or (h <= d and d % h)),
-    _instead(lambda d, h: 1),
+    *_instead(1)[:2],  # the other two are no cases of too many
 )
 size_exercise.misconception("negative_heads_allowed", _refuses_when(lambda d, h: h == 0 or d % h))
 size_exercise.misconception("zero_heads_divided", _refuses_when(lambda d, h: d % h))
-size_exercise.misconception("zero_heads_allowed", _instead(lambda d, h: 0))
-size_exercise.misconception("none_instead_of_error", _instead(lambda d, h: None))
-size_exercise.misconception("error_returned", _instead(lambda d, h: "words"))
-size_exercise.misconception("assert_instead_of_error", _raises(AssertionError()))
-size_exercise.misconception("other_error", _raises(RuntimeError()), _raises(Exception()))
+size_exercise.misconception("zero_heads_allowed", *_instead(0))
+size_exercise.misconception("none_instead_of_error", *_instead(None))
+size_exercise.misconception("error_returned", *_instead("words"))
+size_exercise.misconception("assert_instead_of_error", *_instead(AssertionError()))
+size_exercise.misconception("other_error", *_instead(RuntimeError()), *_instead(Exception()))
 
 
 # 02.project_one_head

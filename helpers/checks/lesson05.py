@@ -9,23 +9,13 @@ import torch
 from torch import Tensor
 
 from .. import attention
-from .base import Exercise, Probe, ProblemError, random_tensors, register
+from .base import Exercise, Probe, random_tensors, register
 from .case import Case
-from .errors import forgot_return
 from .layers import NAMES, WRONG_LAYERS
 from .modules import run_module
 from .weights import causal_mask, irregular_mask, other_scale
 
 # 05.MultiHeadAttention
-
-_run = run_module("d_model", "num_heads")
-
-
-def run_layer(cls, **inputs):
-    output = _run(cls, **inputs)
-    if output is None and forgot_return(cls.forward):
-        raise ProblemError("no_return")
-    return output
 
 
 def _layer_probe(seed, B, T, H, d_k, mask: Tensor | None = None, condition: str = "") -> Probe:
@@ -52,7 +42,7 @@ layer_exercise = register(
         call="MultiHeadAttention(d_model, num_heads)(X, mask=None)",
         axes=("B", "T", "d_model"),
         reference=attention.MultiHeadAttention,
-        run=run_layer,
+        run=run_module("d_model", "num_heads"),
         make_probes=lambda: [
             _layer_probe(1, 2, 5, 3, 4),
             _layer_probe(2, 3, 4, 2, 5),

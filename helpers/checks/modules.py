@@ -25,7 +25,7 @@ def run_module(*build: str) -> Callable:
         if missing:
             if _is_a_stub(layer, inputs):
                 return None
-            raise ProblemError("missing_attribute", names=", ".join(missing))
+            raise ProblemError("missing_attribute", names=missing)
         load_weights(layer, weights)
         return layer.eval()(*inputs.values())
 

@@ -3,7 +3,7 @@
 import html
 
 from ..texts import t
-from .result import ICONS, NO_MATH, STATUS, inline
+from .result import ICONS, NO_MATH, STATUS, inline, plain
 
 
 class Report(dict):
@@ -41,6 +41,9 @@ class Report(dict):
             for id, result in self.items()
         ]
 
+    def _done(self) -> str:
+        return t("checks.report.done", passed=len(self.passed), total=len(self))
+
     def lines(self) -> list[str]:
         """One line per exercise: icon, word, id, and the fault's title where it failed."""
         lines = []
@@ -55,17 +58,15 @@ class Report(dict):
 
     @property
     def message(self) -> str:
-        done = t("checks.report.done", passed=len(self.passed), total=len(self))
-        return "\n".join([done, *self.lines()])
+        return "\n".join([self._done(), *map(plain, self.lines())])
 
     __str__ = __repr__ = message.fget
 
     def _repr_html_(self) -> str:
-        first, *rest = self.message.split("\n")
-        items = "".join(f"<li>{inline(line)}</li>" for line in rest)
+        items = "".join(f"<li>{inline(line)}</li>" for line in self.lines())
         style = "list-style:none;padding-left:12px"
         return (
-            f'<div class="{NO_MATH}"><strong>{html.escape(first)}</strong>'
+            f'<div class="{NO_MATH}"><strong>{html.escape(self._done())}</strong>'
             f'<ul style="{style}">{items}</ul></div>'
         )
 

@@ -4,6 +4,7 @@ import html
 import re
 from dataclasses import dataclass
 
+from ..quiz.text import BOLD
 from ..texts import t, texts_under
 from .base import Exercise
 from .case import Finding
@@ -17,6 +18,7 @@ COLOURS = {
 }
 # The math typesetters of the notebook front ends leave alone what carries these classes.
 NO_MATH = "tex2jax_ignore mathjax_ignore"
+_CODE = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,8 +57,10 @@ class Result:
     @property
     def message(self) -> str:
         """All of it as plain text."""
-        lines = [f"{self.heading} · {self.exercise}", self.title]
-        lines += [f"{label}: {text}" for label, text, _ in self.parts()]
+        lines = [f"{self.heading} · {self.exercise}", plain(self.title)]
+        lines += [
+            f"{label}: {text if quoted else plain(text)}" for label, text, quoted in self.parts()
+        ]
         return "\n".join(lines)
 
     __str__ = __repr__ = message.fget
@@ -88,8 +92,26 @@ _PARTS = ("expected", "got", "look")
 
 
 def inline(text: str) -> str:
-    """Escaped, with `code` between backticks shown as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    """Escaped, with `code` between backticks shown as code, **weight** between stars as strong."""
+    return "".join(
+        f"<code>{html.escape(part)}</code>"
+        if i % 2
+        else BOLD.sub(r"<strong>\1</strong>", html.escape(part))
+        for i, part in enumerate(_CODE.split(text))
+    )
+
+
+def plain(text: str) -> str:
+    """As it stands, without the stars around **weight**; `code` keeps its backticks and stars."""
+    return "".join(
+        f"`{part}`" if i % 2 else BOLD.sub(r"\1", part) for i, part in enumerate(_CODE.split(text))
+    )
+
+
+def listed(parts: list[str]) -> str:
+    """ "a, b and c" in the reader's language: "64, 5" would be one number to some."""
+    *first, last = parts
+    return t("checks.and").join([", ".join(first), last]) if first else last
 
 
 def _quoted(text: str) -> str:
@@ -100,6 +122,7 @@ def result_of(exercise: Exercise, finding: Finding) -> Result:
     """The finding in words: title, and expected, got, look where it did not pass."""
     own = f"{exercise.topic}.{exercise.name}"
     values = {"name": exercise.name, "call": exercise.call, **finding.values}
+    values = {key: listed(x) if isinstance(x, list) else x for key, x in values.items()}
     if finding.passed:
         return Result(exercise.id, True, finding.kind, t(f"{own}.passed", **values))
     values["wanted"] = t(f"{own}.wanted", **values)

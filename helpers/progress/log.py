@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from .place import Place, candidates, places
@@ -120,7 +121,11 @@ def read_log(path: Path | str | None = None) -> Log:
     return Log(events, damaged, found)
 
 
+@lru_cache(maxsize=20_000)
 def _event(line: str) -> dict | None:
+    """The event, or None where the line cannot be read. A line is taken apart only once: the
+    file is read after every answer, and all but its end is as it was. Events are not changed.
+    """
     try:
         event = json.loads(line)
         needed = _NEEDED[event["what"]] | {"time": str}

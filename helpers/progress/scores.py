@@ -1,6 +1,7 @@
 """How far the reader has come, from the lines of the progress file."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from ..checks import exercises
 from ..quiz.marking import load_questions
@@ -28,10 +29,14 @@ def quiz_scores(log: Log, quiz: str) -> list[Score]:
     """The questions of a quiz by topic, in the order of the lessons they belong to."""
     latest = log.latest_answers(quiz)
     topics: dict[str, dict[str, str]] = {}
-    for question in load_questions(quiz):
-        state = _state(latest.get(question.id))
-        topics.setdefault(question.lesson, {})[question.id] = state
+    for question, lesson in _lesson_of_each(quiz).items():
+        topics.setdefault(lesson, {})[question] = _state(latest.get(question))
     return [Score(lesson, parts) for lesson, parts in sorted(topics.items())]
+
+
+@cache  # the same in both languages
+def _lesson_of_each(quiz: str) -> dict[str, str]:
+    return {question.id: question.lesson for question in load_questions(quiz)}
 
 
 def _state(event: dict | None) -> str:

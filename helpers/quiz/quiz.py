@@ -21,7 +21,7 @@ class Quiz(ipywidgets.VBox):
     """Questions with one right option, several, or a number; wrong answers are explained.
 
     quiz_id: "00", "01", …  only: the ids of the questions to show, in this order.
-    lessons: show the questions about these lessons only, ["01", "02"].
+    lessons: show the questions about these lessons only, ["01", "02"]; not together with `only`.
     test_mode: answers are recorded and nothing is said about them.
     seed: another order of the options; without it all readers see the same one.
     The language is the one chosen when the quiz is made. Raises ValueError for an id that
@@ -40,6 +40,8 @@ class Quiz(ipywidgets.VBox):
         seed: int | None = None,
         lessons: Iterable[str] | None = None,
     ):
+        if only is not None and lessons is not None:
+            raise ValueError(t("quiz.only_or_lessons"))
         questions = {question.id: question for question in load_questions(quiz_id, seed)}
         about = {question.lesson for question in questions.values()}
         for lesson in lessons or ():

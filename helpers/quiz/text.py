@@ -6,7 +6,8 @@ They are words with `code` in backticks, **weight** between stars and LaTeX betw
 import html
 import re
 
-_BOLD = re.compile(r"\*\*(\w[^*]*)\*\*")  # `x ** 2` is code, and no weight
+# Not inside a word: `x**2 + y**2` and `x ** 2` are code, and no weight.
+BOLD = re.compile(r"(?<!\w)\*\*(\w[^*]*)\*\*(?!\w)")
 
 # LaTeX that the questions use -> how it is written, and spoken, without it
 _PLAIN = [
@@ -33,7 +34,7 @@ def as_html(text: str) -> str:
 
 
 def _bold(text: str) -> str:
-    return _BOLD.sub(r"<b>\1</b>", text)
+    return BOLD.sub(r"<b>\1</b>", text)
 
 
 def as_plain(text: str) -> str:
@@ -46,5 +47,5 @@ def as_plain(text: str) -> str:
         return inner
 
     parts = text.split("`")
-    words = "".join(part if i % 2 else _BOLD.sub(r"\1", part) for i, part in enumerate(parts))
+    words = "".join(part if i % 2 else BOLD.sub(r"\1", part) for i, part in enumerate(parts))
     return re.sub(r"\$([^$]+)\$", formula, words)
