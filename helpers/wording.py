@@ -1,12 +1,13 @@
-"""Shape steps, bars and maps in words, for the live views and the still figures alike."""
+"""Shape steps, bars, maps and tokens in words, for the live views and the still figures alike."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from math import fsum, sqrt
 
 import numpy as np
 
 from .shapes import OPERATIONS, SYMBOLIC_SHAPES, ShapeStep
-from .texts import t
+from .texts import t, texts_under
 
 # The steps of a single head, without H: operation and axes (B may stand before them).
 ONE_HEAD = {
@@ -161,3 +162,15 @@ def check_map_labels(
             raise ValueError(t("view.error.tokens", axis=t(f"view.axis.{axis}"), **numbers))
     if names is not None and len(names) != H:
         raise ValueError(t("view.error.names", heads=H, count=len(names)))
+
+
+def titles_of(tokens: Sequence[str], alike: Callable[[str], str] = str) -> list[str]:
+    """Tokens as they are spoken of: one that occurs again carries its place, from 1.
+
+    `alike` gives what two of them are compared by: with `str.casefold`, "The" is "the" again.
+    """
+    repeated, seen = texts_under("view.page")["repeated"], Counter(map(alike, tokens))
+    return [
+        repeated.format(token=token, position=place) if seen[alike(token)] > 1 else token
+        for place, token in enumerate(tokens, start=1)
+    ]

@@ -20,13 +20,6 @@ from helpers.views.heat_view import Block, Heat, HeatView, describe, signed
 OFF_BUT_2 = [0.0, 1.0, 0.0, 0.0]
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def maps(explorer) -> np.ndarray:
     """Both maps as the page gets them, (2, T, d_model), from the bytes that travel."""
     frame = explorer.heat.frame
@@ -159,6 +152,23 @@ def test_moving_a_slider_does_what_setting_the_trait_does():
     assert explorer.draws == 3
     explorer._show.value = "change"
     assert explorer.show == "change" and explorer.draws == 4
+
+
+@pytest.mark.parametrize("head", range(8))
+def test_each_slider_and_each_button_moves_its_own_gate_and_no_other(head):
+    before = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    explorer = HeadGates(d_model=16, H=8, gates=before)
+    terms = explorer.terms.clone()
+    explorer._sliders[head].set_state({"value": 0.95})  # as the page sends it
+    after = [0.95 if i == head else gate for i, gate in enumerate(before)]
+    assert explorer.gates == after == [slider.value for slider in explorer._sliders]
+    moved = [i for i in range(8) if not torch.equal(explorer.terms[i], terms[i])]
+    assert moved == [head]
+    assert explorer._sliders[head].description == f"Gate of head {head + 1}"
+    explorer._only[head].click()
+    assert explorer._only[head].description == f"Only head {head + 1}"
+    assert explorer.gates == [float(i == head) for i in range(8)]
+    assert explorer.shares.tolist() == explorer.gates
 
 
 def test_presets_set_all_gates_in_one_redraw():

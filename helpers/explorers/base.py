@@ -3,7 +3,6 @@
 import threading
 from contextlib import contextmanager
 from functools import wraps
-from html import escape
 
 import ipywidgets
 import traitlets
@@ -12,6 +11,7 @@ from ..attention import ImpossibleHeadsError
 from ..texts import t
 from ..threads import one_thread
 from ..views.note_view import NoteView
+from .controls import as_shown
 
 # JupyterLab hears the page in a second thread of the kernel, so a slider can move while a cell
 # sets a trait. One lock for all explorers, not one each: some are coupled (the playground's
@@ -234,56 +234,3 @@ class Explorer(ipywidgets.VBox):
         if self.error is None and not self._note.kind == "problem":
             data["image/png"] = png(self._still())
         return data, {**metadata, "image/png": {"alt": self._summary()}}
-
-
-def as_shown(value):
-    """What a control was moved to: the page adds a slider's steps up to 1.0000000000000002."""
-    return round(value, 10) if isinstance(value, float) else value
-
-
-def row(*controls: ipywidgets.Widget) -> ipywidgets.Box:
-    """A row of controls that wraps where the page is narrow."""
-    box = ipywidgets.Box(controls)
-    box.add_class("mha-controls")
-    return box
-
-
-def axis(control: ipywidgets.Widget, name: str) -> ipywidgets.Widget:
-    """The control's label in the colour of that axis ("T", "H", "d_k", "d_model")."""
-    control.add_class(f"mha-axis-{name.replace('_', '-')}")
-    return control
-
-
-def slide_to(slider: ipywidgets.SelectionSlider, options: list, value) -> None:
-    """New options and a value among them, so that the page's slider follows.
-
-    A message that changes labels and place together moves the slider before it is longer,
-    sends the cut place back as if the reader had moved there, and forgets the new labels
-    (ipywidgets 8.1). So they go one by one, and both places exist in both lists.
-    """
-    place, old_end = options.index(value), len(slider.options) - 1
-    if place <= old_end:
-        slider.index = place
-    if list(slider.options) != options:
-        with slider.hold_sync():
-            stays = slider.index
-            slider.options = options  # this alone would go to the first of them
-            slider.index = stays
-    slider.index = place
-
-
-def reach(slider: ipywidgets.FloatSlider, low: float, high: float, value: float) -> None:
-    """The slider at this value; where its scale from low to high is too short, it is lengthened."""
-    slider.max, slider.min = max(high, value, slider.value), min(low, value, slider.value)
-    slider.value = value
-    slider.max, slider.min = max(high, value), min(low, value)
-
-
-def facts_html(facts: list[str]) -> str:
-    """A line of facts; in each, the part between asterisks is bold and the rest plain text."""
-    spans = []
-    for fact in facts:
-        before, _, rest = escape(fact).partition("*")
-        number, _, after = rest.partition("*")
-        spans.append(f"<span>{before}<b>{number}</b>{after}</span>")
-    return f'<div class="mha mha-facts">{"".join(spans)}</div>'

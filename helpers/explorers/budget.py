@@ -10,7 +10,8 @@ from .. import toy
 from ..attention import attention_weights
 from ..texts import t
 from ..views.bar_view import BarView
-from .base import CannotDrawError, Explorer, reach, row
+from .base import CannotDrawError, Explorer
+from .controls import reach, row
 from .multi_head import RUNNING_EXAMPLE
 
 LOW, HIGH = -4.0, 8.0  # of the sliders; code may go further

@@ -8,7 +8,8 @@ from ..encoder import load_encoder
 from ..encoder.files import EncoderError
 from ..texts import t
 from ..views.attention_view import AttentionView
-from .base import CannotDrawError, Explorer, alone, row
+from .base import CannotDrawError, Explorer, alone
+from .controls import row
 from .multi_head import RUNNING_EXAMPLE
 
 # The encoder itself was tuned on at most 256 pieces (its sentence configuration);

@@ -10,7 +10,8 @@ from ..palette import head_colour
 from ..texts import t, texts_under
 from ..views.bar_view import BarView
 from ..views.heat_view import Block, Heat, HeatView
-from .base import CannotDrawError, alone, as_shown, facts_html, row
+from .base import CannotDrawError, alone
+from .controls import as_shown, facts_html, row
 from .multi_head import RUNNING_EXAMPLE
 from .widths import STYLE, HeadWidthExplorer
 

@@ -1,12 +1,10 @@
 """A sentence's words as the nodes of graphs: pieces merged, special tokens told apart."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 import torch
 
 from ..heads import merge_pieces, piece_owners
-from ..texts import texts_under
 from ..treebank import Sentence, own_sentences
 from .encoder import MOST_TOKENS
 
@@ -24,15 +22,6 @@ class Words:
     weights: torch.Tensor
     sentence: Sentence | None
     notice: str
-
-
-def titles_of(labels: list[str]) -> list[str]:
-    """Labels as they are spoken of: a word that occurs twice carries its place, from 1."""
-    repeated, seen = texts_under("view.page")["repeated"], Counter(map(str.casefold, labels))
-    return [
-        repeated.format(token=label, position=place) if seen[label.casefold()] > 1 else label
-        for place, label in enumerate(labels, start=1)
-    ]
 
 
 def words_of(encoder, text: str) -> Words:

@@ -7,17 +7,18 @@ import traitlets
 
 from .. import graphs
 from ..graphs import TreeMatch
-from ..texts import t, texts_under
+from ..texts import t
 from ..treebank import own_sentences
 from ..views.graph_view import MOST_ARCS, GraphEdge, GraphView, HeadButton, TreeEdge
-from .base import CannotDrawError, Explorer, facts_html, row
-from .graph_words import Words, titles_of, words_of
+from .base import CannotDrawError, Explorer
+from .controls import facts_html, row
+from .graph_texts import degrees_of, facts_of, listed, readings_of, spoken
+from .graph_words import Words, words_of
 from .head_roles import needed_encoder
 from .widths import STYLE
 
 TX = "explorer_graphs"
 MOST_NODES = 24  # words in one row that can still be read
-SAID = 6  # edges that a token's read-out names
 
 
 class HeadGraphExplorer(Explorer):
@@ -121,7 +122,7 @@ class HeadGraphExplorer(Explorer):
                 t("explorer.encoder.bad_head", layer=self.layer, head=head, layers=L, heads=H)
             )
         if len(set(self.heads)) < len(self.heads):
-            raise CannotDrawError(t(f"{TX}.head_twice", heads=self._list(self.heads)))
+            raise CannotDrawError(t(f"{TX}.head_twice", heads=listed(self.heads)))
         if not 0 <= self.threshold <= 1:
             raise CannotDrawError(t(f"{TX}.bad_threshold", threshold=f"{self.threshold:g}"))
         if not self.sentence.strip():
@@ -188,7 +189,8 @@ class HeadGraphExplorer(Explorer):
         self._facts.value = facts_html(self.fact_lines())
         self.view.show(
             labels, [words.special[i] for i in keep], edges, self._show_buttons(counts), tree,
-            title=self.title(), readings=self._readings(titles_of(labels)), table=self._table(),
+            title=self.title(), readings=readings_of(self._picked, spoken(labels)),
+            table=degrees_of(self._picked, self.union),
             empty="" if edges else t(f"{TX}.view_empty", threshold=self._at),
         )  # fmt: skip
 
@@ -198,64 +200,16 @@ class HeadGraphExplorer(Explorer):
     def _at(self) -> str:
         return f"{self.threshold:.2f}"
 
-    @staticmethod
-    def _list(heads) -> str:
-        return ", ".join(f"H{head}" for head in heads)
-
     def title(self) -> str:
-        return t(f"{TX}.title", layer=self.layer, heads=self._list(self.heads), threshold=self._at)
+        return t(f"{TX}.title", layer=self.layer, heads=listed(self.heads), threshold=self._at)
 
     def fact_lines(self) -> list[str]:
         """The numbers of the picture; what stands between asterisks is bold."""
-        lines = [t(f"{TX}.facts.union", count=self.union.number_of_edges())]
-        if self.overlap is not None:
-            first, *more = self.graphs
-            if len(self.graphs) == 2:
-                weighted = graphs.overlap(first, more[0], weighted=True)
-                numbers = {"share": f"{self.overlap:.2f}", "weighted": f"{weighted:.2f}"}
-                lines.append(t(f"{TX}.facts.overlap", heads=self._list(self.heads), **numbers))
-            else:
-                lines.append(t(f"{TX}.facts.overlaps", share=f"{self.overlap:.2f}"))
-        top = max(self.union, key=lambda node: (self.union.in_degree(node), -node))
-        if self.union.in_degree(top):
-            hub = titles_of([self.union.nodes[node]["label"] for node in self.union])[top]
-            numbers = {"count": self.union.in_degree(top), "all": len(self.union)}
-            lines.append(t(f"{TX}.facts.hub", token=hub.replace("*", "∗"), **numbers))
-        if self.match is not None:
-            match = self.match
-            lines.append(t(f"{TX}.facts.tree", count=match.count, total=match.total))
-            lines.append(t(f"{TX}.facts.chance", number=f"{match.chance:.1f}"))
-            lines.append(t(f"{TX}.facts.same", number=f"{match.same_distances:.1f}"))
-        return lines
+        return facts_of(self._picked, self.union, self.overlap, self.match)
 
-    def _readings(self, titles: list[str]) -> list[str]:
-        """For each token: which it looks at and which look at it, the strongest first."""
-        found = [
-            (weight, i, j, f"H{head}")
-            for head, graph in zip(self.heads, self.graphs, strict=True)
-            for i, j, weight in graph.edges(data="weight")
-        ]
-        found.sort(key=lambda edge: (-edge[0], *edge[1:3]))
-        leave, come = ([[] for _ in titles] for _ in range(2))
-        for weight, i, j, name in found:
-            leave[i].append((titles[j], weight, name))
-            come[j].append((titles[i], weight, name))
-        said = texts_under(f"{TX}.reading")  # read once: there may be hundreds of edges
-        return [
-            said["token"].format(token=title, out=_listed(out, said), into=_listed(into, said))
-            for title, out, into in zip(titles, leave, come, strict=True)
-        ]
-
-    def _table(self) -> list[list[str]]:
-        """Degrees of every token: in the union, then in each picked head."""
-        named = [(t(f"{TX}.table.union"), self.union)]
-        named += [(f"H{n}", graph) for n, graph in zip(self.heads, self.graphs, strict=True)]
-        columns = [[self.union.nodes[node]["label"] for node in self.union]]
-        heading = [t(f"{TX}.table.token")]
-        for name, graph in named:
-            heading += [t(f"{TX}.table.out", name=name), t(f"{TX}.table.in", name=name)]
-            columns += [graphs.out_degrees(graph), graphs.in_degrees(graph)]
-        return [heading, *([str(cell) for cell in line] for line in zip(*columns, strict=True))]
+    @property
+    def _picked(self) -> dict[int, nx.DiGraph]:
+        return dict(zip(self.heads, self.graphs, strict=True))
 
     def _blank(self, reason: str) -> None:
         self.graphs, self.union, self.overlap, self.match = [], None, None, None
@@ -283,12 +237,3 @@ def mean_overlap(weights: torch.Tensor, threshold: float) -> float | None:
     pairs = graphs.overlaps(weights, threshold)[first, second]
     pairs = pairs[~pairs.isnan()]  # two graphs without edges
     return pairs.mean().item() if len(pairs) else None
-
-
-def _listed(edges: list[tuple], said: dict) -> str:
-    if not edges:
-        return said["nothing"]
-    parts = [f"{title} {weight:.2f} ({name})" for title, weight, name in edges[:SAID]]
-    if len(edges) > SAID:
-        parts.append(said["more"].format(count=len(edges) - SAID))
-    return ", ".join(parts)

@@ -10,7 +10,8 @@ from ..encoder.files import EncoderError
 from ..texts import t
 from ..treebank import own_sentences
 from ..views.head_grid import HeadCell, HeadGrid
-from .base import CannotDrawError, Explorer, row
+from .base import CannotDrawError, Explorer
+from .controls import row
 from .widths import STYLE
 
 TX = "explorer_heads"

@@ -7,7 +7,8 @@ import traitlets
 from ..heads import name
 from ..texts import t
 from ..views.head_grid import HeadCell, HeadGrid
-from .base import CannotDrawError, Explorer, facts_html, row
+from .base import CannotDrawError, Explorer
+from .controls import facts_html, row
 from .encoder import MOST_TOKENS
 from .head_roles import needed_encoder
 from .widths import STYLE

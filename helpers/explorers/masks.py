@@ -13,7 +13,8 @@ from ..masks import causal_mask, padding_mask, row_mask
 from ..texts import t
 from ..views.attention_view import AttentionView
 from ..views.mask_view import MaskView
-from .base import CannotDrawError, Explorer, alone, axis, row
+from .base import CannotDrawError, Explorer, alone
+from .controls import axis, row
 from .widths import STYLE
 
 MASKS = ("none", "causal", "padding", "both")

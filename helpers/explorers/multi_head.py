@@ -12,7 +12,8 @@ from ..shapes import count_flops, count_parameters, shape_trace
 from ..texts import t
 from ..views.attention_view import AttentionView
 from ..views.shape_trace_view import ShapeTraceView
-from .base import CannotDrawError, facts_html, reach, row
+from .base import CannotDrawError
+from .controls import facts_html, reach, row
 from .widths import STYLE, HeadWidthExplorer
 
 MASKS = ("none", "causal")

@@ -8,7 +8,8 @@ from .. import toy
 from ..shapes import count_flops, count_parameters
 from ..texts import t
 from ..views.pair_view import PairView
-from .base import Explorer, row
+from .base import Explorer
+from .controls import row
 from .multi_head import MultiHeadExplorer
 
 TX = "explorer_playground"

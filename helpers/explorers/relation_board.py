@@ -9,7 +9,8 @@ from .. import heads
 from ..texts import t
 from ..treebank import TreebankError, own_sentences, read_treebank
 from ..views.head_grid import HeadCell, HeadGrid
-from .base import CannotDrawError, Explorer, row
+from .base import CannotDrawError, Explorer
+from .controls import row
 from .head_roles import needed_encoder
 from .widths import STYLE
 

@@ -14,7 +14,8 @@ from ..reshaping.wrong_turns import layer_with
 from ..texts import t
 from ..views.cell_view import CellPanel, CellView
 from ..views.dependency_view import DependencyMap, DependencyView
-from .base import CannotDrawError, row
+from .base import CannotDrawError
+from .controls import row
 from .reshape_words import differ_words, map_words, note_words, rule_words
 from .widths import STYLE, HeadWidthExplorer
 
@@ -29,7 +30,7 @@ class ReshapeLab(HeadWidthExplorer):
     """Numbered cells on the right route and on a wrong one, step by step; dependency maps below.
 
     State: `T` (1 to 8), `d_model` (1 to 12), `H`; `route`, the wrong route: "both" turns wrong,
-    wrong "split" only, wrong "merge" only; `step`, one of `helpers.routes.STEPS`;
+    wrong "split" only, wrong "merge" only; `step`, one of `helpers.reshaping.routes.STEPS`;
     `map_sizes`: "lesson" (T 16, H 4) or "present" (the sizes of the cells).
     What it shows: `right` and `wrong` (step -> Stop), None where nothing can be drawn; `differ`,
     how many cells differ at this step, None where shapes do; `dependency`, name -> (T, T) bool.

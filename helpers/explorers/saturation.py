@@ -9,7 +9,8 @@ import traitlets
 from ..attention import attention_weights
 from ..texts import t
 from ..views.bar_view import BarView
-from .base import CannotDrawError, Explorer, axis, row, slide_to
+from .base import CannotDrawError, Explorer
+from .controls import axis, row, slide_to
 
 WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 ROWS, KEYS = 400, 16

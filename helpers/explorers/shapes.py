@@ -9,7 +9,7 @@ from ..attention import AttentionTrace
 from ..shapes import count_flops, count_parameters, shape_trace
 from ..texts import t
 from ..views.shape_trace_view import ShapeTraceView
-from .base import facts_html
+from .controls import facts_html
 from .widths import HeadWidthExplorer
 
 

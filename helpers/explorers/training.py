@@ -10,7 +10,8 @@ import traitlets
 from ..texts import t
 from ..training import STEPS, Run
 from ..views.curve_view import CurveView, Series
-from .base import CannotDrawError, Explorer, alone, row
+from .base import CannotDrawError, Explorer, alone
+from .controls import row
 
 TX = "explorer_training"
 MODELS = (("one", 1, 64), ("two", 2, 64), ("wide", 1, 128))  # (word, H, d_model)

@@ -6,7 +6,8 @@ import traitlets
 from .. import toy
 from ..attention import legal_heads
 from ..texts import t
-from .base import CannotDrawError, Explorer, axis, row, slide_to
+from .base import CannotDrawError, Explorer
+from .controls import axis, row, slide_to
 
 STYLE = {"description_width": "initial"}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..palette import WEIGHT_MAP, head_colour
 from ..texts import t, texts_under
-from ..wording import check_map_labels, map_weights
+from ..wording import check_map_labels, map_weights, titles_of
 from .page import ACCENT, MUTE, TEXT, Page, line_width
 from .text import visible
 
@@ -52,13 +52,6 @@ def draw_maps(
 
 def _usual_columns(H: int) -> int:
     return 4 if H <= 8 else 8 if H <= 64 else 12
-
-
-def _spoken(tokens: Sequence[str], i: int) -> str:
-    """Token `i` as it is spoken of: a repeated word carries its position, from 1."""
-    if tokens.count(tokens[i]) == 1:
-        return tokens[i]
-    return t("view.page.repeated", token=tokens[i], position=i + 1)
 
 
 def _sides(shape: tuple[int, ...], longest: float) -> tuple[float, float]:
@@ -157,7 +150,7 @@ def _draw_large(page, x, y, weights, queries, keys, name, colour, pointed) -> fl
         q, k = pointed
         page.box(side + k * column, top + q * row, column, row, edge="white", line=3.5)
         page.box(side + k * column, top + q * row, column, row, edge=ACCENT, line=2, gid="pointed")
-        _draw_reading(page, x, y, weights[q], k, _spoken(queries, q), _spoken(keys, k), name)
+        _draw_reading(page, x, y, weights[q], k, titles_of(queries)[q], titles_of(keys)[k], name)
         y += 14
     return y
 

@@ -4,15 +4,13 @@ The picture travels to the page as one binary buffer in one trait, so it changes
 attention_view.js paints it. Sentences are made from the same templates here and there.
 """
 
-from collections import Counter
-
 import anywidget
 import numpy as np
 import traitlets
 
 from ..palette import axis_css, head_colour
 from ..texts import t, texts_under
-from ..wording import check_map_labels, map_weights
+from ..wording import check_map_labels, map_weights, titles_of
 from .source import script, style
 
 
@@ -90,7 +88,7 @@ class AttentionView(anywidget.AnyWidget):
             self.labels = texts_under("view.page")  # in the language of this moment
             if names is None:
                 names = [self.labels["head"].format(number=i + 1) for i in range(H)]
-            query_titles, key_titles = self._titles(queries), self._titles(keys)
+            query_titles, key_titles = titles_of(queries), titles_of(keys)
             self.frame = {
                 "weights": array.tobytes(),
                 "shape": [H, Tq, Tk],
@@ -152,15 +150,6 @@ class AttentionView(anywidget.AnyWidget):
 
     def _weights(self) -> np.ndarray:
         return np.frombuffer(self.frame["weights"], dtype="<f4").reshape(self.frame["shape"])
-
-    def _titles(self, tokens: list[str]) -> list[str]:
-        """Tokens as they are spoken of: a repeated word carries its position, from 1."""
-        seen = Counter(tokens)
-        repeated = self.labels["repeated"]
-        return [
-            repeated.format(token=token, position=i + 1) if seen[token] > 1 else token
-            for i, token in enumerate(tokens)
-        ]
 
     def _alts(self, array, names, queries, keys) -> list[str]:
         """Each head in a few words: its name and its strongest pair."""

@@ -30,12 +30,12 @@ function render({ model, el }) {
   const title = make("div", "title", group);
   const legend = make("div", "legend", group);
   const box = make("div", "box", group);
-  // JupyterLab's shortcuts match the focused element itself: on the root alone this is too late.
-  box.dataset.lmSuppressShortcuts = "true";
+  box.setAttribute("role", "region");
   const rows = make("div", "rows", box);
   rows.setAttribute("role", "list");
   const lines = make("div", "lines", box);
   lines.setAttribute("aria-hidden", "true");
+  const watcher = scrolls(box); // long rows scroll inside it
   const axis = make("div", "axis", group);
   const sum = make("div", "sum", group);
   const reason = make("div", "reason", sum);
@@ -86,7 +86,7 @@ function render({ model, el }) {
   function paint() {
     const frame = model.get("frame");
     el.classList.toggle("cleared", Boolean(frame.reason));
-    group.setAttribute("aria-label", frame.label || "");
+    for (const node of [group, box]) node.setAttribute("aria-label", frame.label || "");
     title.textContent = frame.title;
     title.hidden = !frame.title;
     const named = frame.series.filter(({ name }) => name);
@@ -112,15 +112,15 @@ function render({ model, el }) {
       make("b", "", entry).textContent = total;
     });
     reason.textContent = frame.reason;
-    // Long rows scroll inside the box: then, and only then, it takes the keyboard's focus.
-    if (box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
     el.dataset.painted = Number(el.dataset.painted || 0) + 1;
   }
 
   model.on("change:frame", paint);
   paint();
-  return () => model.off("change:frame", paint);
+  return () => {
+    watcher.disconnect();
+    model.off("change:frame", paint);
+  };
 }
 
 export default { render };

@@ -1,7 +1,8 @@
 // Draws training curves as SVG, a progress bar above, a table of the numbers behind a switch.
-// Lines are kept from one frame to the next. Words come ready from Python as text.
+// Lines are kept from one frame to the next. Words come ready from Python as text. The picture
+// is as many units wide as the page has pixels for it, so that its words never shrink.
 
-const WIDTH = 640, HEIGHT = 250, LEFT = 40, RIGHT = 12, TOP = 10, BOTTOM = 26;
+const HEIGHT = 250, LEFT = 40, RIGHT = 12, TOP = 10, BOTTOM = 26;
 
 const yOf = (share) => TOP + (1 - share) * (HEIGHT - TOP - BOTTOM);
 
@@ -22,27 +23,30 @@ function render({ model, el }) {
   const status = make("div", "status", top);
   const title = make("div", "title", el);
   const legend = make("div", "legend", el);
-  const svg = draw("svg", el, { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+  const svg = draw("svg", el, { class: "chart", role: "img" });
   const axes = draw("g", svg, {});
   const lines = draw("g", svg, {});
   const details = make("details", "", el);
   const summary = make("summary", "", details);
   summary.dataset.lmSuppressShortcuts = "true";
-  const table = make("table", "", details);
+  const wide = make("div", "wide", details);
+  wide.setAttribute("role", "region");
+  const table = make("table", "", wide);
+  let width = 640;
 
   function paintAxes({ steps, words }) {
     axes.replaceChildren();
     for (const share of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
-      draw("path", axes, { class: "grid", d: `M${LEFT} ${yOf(share)}H${WIDTH - RIGHT}` });
+      draw("path", axes, { class: "grid", d: `M${LEFT} ${yOf(share)}H${width - RIGHT}` });
       draw("text", axes, { x: LEFT - 7, y: yOf(share) + 4, "text-anchor": "end" }, share.toFixed(1));
     }
     draw("text", axes, { x: LEFT, y: HEIGHT - 8, "text-anchor": "middle" }, "0");
-    draw("text", axes, { x: WIDTH - RIGHT, y: HEIGHT - 8, "text-anchor": "end" },
+    draw("text", axes, { x: width - RIGHT, y: HEIGHT - 8, "text-anchor": "end" },
       `${words.step} ${steps}`);
   }
 
   function paintLines({ series, steps }) {
-    const xOf = (step) => LEFT + (step / steps) * (WIDTH - LEFT - RIGHT);
+    const xOf = (step) => LEFT + (step / steps) * (width - LEFT - RIGHT);
     const wanted = series.flatMap((one, s) => one.curves.map((curve) => [s, curve]));
     while (lines.children.length > wanted.length) lines.lastChild.remove();
     while (lines.children.length < wanted.length) draw("path", lines, { class: "line" });
@@ -77,6 +81,12 @@ function render({ model, el }) {
     }
   }
 
+  function paintChart(frame) {
+    set(svg, { viewBox: `0 0 ${width} ${HEIGHT}` });
+    paintAxes(frame);
+    paintLines(frame);
+  }
+
   function paint() {
     const frame = model.get("frame");
     el.classList.toggle("cleared", Boolean(frame.reason));
@@ -96,8 +106,8 @@ function render({ model, el }) {
     });
     svg.setAttribute("aria-label", frame.spoken);
     summary.textContent = words.table;
-    paintAxes(frame);
-    paintLines(frame);
+    wide.setAttribute("aria-label", words.title);
+    paintChart(frame);
     paintTable(frame);
     el.dataset.done = frame.done;
     el.dataset.painted = Number(el.dataset.painted || 0) + 1;
@@ -105,7 +115,19 @@ function render({ model, el }) {
 
   model.on("change:frame", paint);
   paint();
-  return () => model.off("change:frame", paint);
+  const scroller = scrolls(wide);
+  const watcher = new ResizeObserver(([{ contentRect }]) => {
+    const now = Math.round(contentRect.width), frame = model.get("frame");
+    if (!now || now === width) return;
+    width = now;
+    if (frame.series.length) paintChart(frame);
+  });
+  watcher.observe(svg);
+  return () => {
+    scroller.disconnect();
+    watcher.disconnect();
+    model.off("change:frame", paint);
+  };
 }
 
 export default { render };

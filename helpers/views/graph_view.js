@@ -14,7 +14,8 @@ function render({ model, el }) {
   const heads = make("div", "heads", el);
   heads.setAttribute("role", "group");
   const stage = make("div", "stage", el);
-  const svg = draw("svg", stage, { role: "group" });
+  stage.setAttribute("role", "group");
+  const svg = draw("svg", stage, { role: "presentation" });
   const back = draw("g", svg, { class: "back", "aria-hidden": "true" });
   const branches = draw("g", svg, { class: "tree", "aria-hidden": "true" });
   const arcs = draw("g", svg, { class: "arcs", "aria-hidden": "true" });
@@ -30,6 +31,7 @@ function render({ model, el }) {
   const wide = make("div", "wide", details);
   wide.setAttribute("role", "region");
   const table = make("table", "", wide);
+  const watchers = [scrolls(stage), scrolls(wide)];
   let current = 0; // the token that Tab reaches
   let pointed = -1; // the token whose edges stand out
 
@@ -187,8 +189,6 @@ function render({ model, el }) {
         if (!c) cell.dir = "auto";
       });
     });
-    if (wide.scrollWidth > wide.clientWidth + 1) wide.tabIndex = 0;
-    else wide.removeAttribute("tabindex");
   }
 
   function paint() {
@@ -196,7 +196,7 @@ function render({ model, el }) {
     if (frame.size) set(svg, { viewBox: `0 0 ${frame.size.join(" ")}` });
     el.dataset.empty = String(Boolean(frame.reason || frame.empty));
     title.textContent = frame.title || "";
-    svg.setAttribute("aria-label", frame.reason || frame.title || "");
+    stage.setAttribute("aria-label", frame.reason || frame.title || "");
     paintHeads(frame);
     paintTree(frame);
     paintArcs(frame);
@@ -210,6 +210,7 @@ function render({ model, el }) {
 
   // On the div, not on the SVG group: Chromium lets Tab stop at SVG elements that hear keys.
   stage.addEventListener("keydown", (event) => {
+    if (event.target === stage) return; // it scrolls
     const all = tokens.children;
     const target = { ArrowRight: current + 1, ArrowLeft: current - 1, Home: 0,
       End: all.length - 1 }[event.key];
@@ -224,11 +225,12 @@ function render({ model, el }) {
   stage.addEventListener("focusout", (event) => {
     if (!tokens.contains(event.relatedTarget)) point(-1);
   });
-  details.addEventListener("toggle", () => paintTable(model.get("frame")));
-
   model.on("change:frame", paint);
   paint();
-  return () => model.off("change:frame", paint);
+  return () => {
+    watchers.forEach((watcher) => watcher.disconnect());
+    model.off("change:frame", paint);
+  };
 }
 
 export default { render };

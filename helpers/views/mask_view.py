@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..palette import axis_css
 from ..texts import t, texts_under
+from ..wording import titles_of
 from .source import script, style
 
 AXES = ("B", "H", "T", "T")  # of the scores (B, H, T_query, T_key)
@@ -76,7 +77,7 @@ class MaskView(anywidget.AnyWidget):
         for cells in hidden.values():
             allowed &= ~cells
         weights = next(iter(ways.values()))
-        titles = _titles(tokens)
+        titles = titles_of(tokens)
         self.frame = {
             "words": texts_under("explorer_masks.view"),
             "title": title,
@@ -126,15 +127,6 @@ class MaskView(anywidget.AnyWidget):
             return ""
         query, key = self.pointed
         return self.frame["sentences"][query][key]
-
-
-def _titles(tokens: Sequence[str]) -> list[str]:
-    """Tokens as they are spoken of: one that occurs again carries its place, from 1."""
-    repeated = texts_under("view.page")["repeated"]
-    return [
-        repeated.format(token=token, position=place) if tokens.count(token) > 1 else token
-        for place, token in enumerate(tokens, start=1)
-    ]
 
 
 def _sentences(titles, hidden: dict[str, Tensor], weights: Tensor, head: int) -> list[list[str]]:

@@ -27,6 +27,19 @@ function keep(parent, count, create) {
   return [...parent.children];
 }
 
+// A box that the keyboard can scroll: where it is too small for its children, and only there,
+// it takes the focus. Call it when the children are in it; what it returns is disconnected.
+function scrolls(box) {
+  box.dataset.lmSuppressShortcuts = "true"; // the arrow keys are the box's, not JupyterLab's
+  const watcher = new ResizeObserver(() => {
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    if (wide || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+  for (const node of [box, ...box.children]) watcher.observe(node);
+  return watcher;
+}
+
 // element("p.name", attributes, ...children)
 function element(what, attributes = {}, ...children) {
   const [tag, name] = what.split("."), node = set(document.createElement(tag), attributes);

@@ -39,6 +39,32 @@ toy_view.show(torch.tensor([[[0, 0, 1], [1, 0, 0], [0, 1, 0.0]]]), ["the", "cat"
 toy_view
 """
 
+GRAPH = """
+from helpers.views.graph_view import GraphEdge, GraphView, HeadButton
+words = "The bank by the river issued a statement .".split()
+graph = GraphView()
+graph.show(words, [False] * 9, [GraphEdge(1, 4, 0, 0.67)], [HeadButton("H1", True, "1", "H1")],
+           None, title="Head 1", readings=words, table=[["word"], *([word] for word in words)])
+graph
+"""
+CURVES = """
+from helpers.views.curve_view import CurveView, Series
+curves = CurveView()
+curves.show([Series("one head", [[(0, 0.1), (10, 0.9)]])], 10, 1.0, "done")
+curves
+"""
+# The size of the smallest text of a picture made of lines, in px of the page.
+SMALLEST = """svg => Math.min(...[...svg.querySelectorAll("text")].map(text =>
+  parseFloat(getComputedStyle(text).fontSize) * svg.getScreenCTM().a))"""
+RING = """field => {
+  const style = getComputedStyle(field);
+  return `${style.outlineStyle} ${style.outlineWidth}`;
+}"""
+ARROW = """select => {
+  const { backgroundImage, color } = getComputedStyle(select);
+  return backgroundImage.includes(color) || backgroundImage.includes("currentcolor");
+}"""
+
 # Presses keys on two sliders, `presses` times with `pause` ms between, and looks at the height
 # of the output on every frame. The last two presses are Home and End on the first slider.
 STORM = """
@@ -115,7 +141,7 @@ def second(notebook):
 @pytest.fixture(scope="module")
 def views(lab, new_lab_page):
     with new_lab_page(1400, 1000) as page:
-        page.open(lab.write("views.ipynb", [VIEW, TOY]))
+        page.open(lab.write("views.ipynb", [VIEW, TOY, GRAPH, CURVES]))
         page.run_all()
         yield page
 
@@ -137,7 +163,7 @@ def test_c27_two_explorers_and_two_languages_share_nothing(notebook, first, seco
     expect(second.maps).to_have_attribute("data-shape", "16,9,9")
     third.slider("Número de cabezas (H)").press("ArrowRight")
     expect(third.maps).to_have_attribute("data-shape", "16,9,9")
-    third.assert_agrees("Dimensión del modelo (d_model)", "Número de cabezas (H)", TOKENS)
+    third.assert_agrees("Anchura del modelo (d_model)", "Número de cabezas (H)", TOKENS)
     first.assert_agrees(WIDTH, HEADS, TOKENS)
 
 
@@ -181,6 +207,23 @@ def test_c24_a_fault_of_ours_is_said_in_the_widget_and_passes(notebook, first):
     first.slider(HEADS).press("ArrowLeft")
     expect(first.maps).to_have_attribute("data-shape", "8,9,9")
     expect(first.note).to_have_text("")
+
+
+def test_c31_every_control_of_ipywidgets_shows_the_focus_and_its_arrow(notebook, first):
+    fields = {"select": 1, "input[type=text]": 1, "input[type=number]": 2, ".jupyter-button": 0}
+    try:
+        for theme in ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"):
+            notebook.set_theme(theme)
+            first.slider(HEADS).press("Tab")  # the ring is for those who use keys
+            for field, least in fields.items():
+                controls = first.out.locator(f".jupyter-widgets {field}:visible")
+                assert controls.count() >= least, field
+                for control in controls.all():
+                    control.focus()
+                    assert control.evaluate(RING) == "solid 2px", (theme, field)
+            assert first.out.locator("select").first.evaluate(ARROW), theme
+    finally:
+        notebook.set_theme("JupyterLab Light")
 
 
 # --- one picture ---------------------------------------------------------------------------------
@@ -251,6 +294,29 @@ def test_c30_the_picture_has_words_and_numbers_beside_it(views):
     view.locator("[data-head='2']").click()
     expect(table.locator("tbody tr").nth(1)).to_contain_text("no keys to attend to")
     assert view.locator("canvas:not([aria-hidden])").count() == 0
+
+
+def test_c31_words_in_drawn_pictures_stay_readable_at_200_percent(views):
+    graph, curves = views.output(2), views.output(3)
+    stage = graph.locator(".stage")
+    for factor, width in ((2, 1024), (1, 1024), (2, 1280)):
+        views.zoom(factor, width)
+        for svg in (stage.locator("svg"), curves.locator(".chart")):
+            expect(svg).to_be_visible()
+            assert svg.evaluate(SMALLEST) >= 11, (factor, width)
+        assert views.sideways(graph) == views.sideways(curves) == []
+    try:
+        expect(stage).to_have_attribute("tabindex", "0")  # it scrolls, so keys must reach it
+        assert stage.get_attribute("aria-label") == "Head 1"
+        stage.press("ArrowRight")
+        moved = "() => document.querySelector('.mha-graph .stage').scrollLeft > 0"
+        views.page.wait_for_function(moved)
+        graph.locator("[data-token='0']").press("End")  # and the words still take theirs
+        expect(graph.locator("[data-token='8']")).to_be_focused()
+        expect(graph.locator("[data-token='8']")).to_be_in_viewport()
+    finally:
+        views.zoom(1, 1400, 1000)
+    expect(stage).not_to_have_attribute("tabindex", "0")
 
 
 # --- many changes --------------------------------------------------------------------------------
