@@ -118,6 +118,8 @@ def union(graphs: Sequence[nx.DiGraph]) -> nx.DiGraph:
 
     Each edge keeps `heads`, the indices of the graphs that have it, and `weight`, the largest
     of theirs: weights of different heads carry different values, so their sum means nothing.
+    An edge without a weight has weight 1.
+    The nodes and their labels are those of the first graph.
     """
     _check_same_nodes(graphs)
     found: dict[tuple[int, int], list] = {}

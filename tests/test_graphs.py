@@ -48,6 +48,12 @@ def test_at_least_the_threshold_and_never_a_weight_of_zero():
     assert edges(graphs.head_graph(PLANTED, 1.0)) == {(0, 2)}
 
 
+def test_without_a_threshold_every_weight_above_zero_is_an_edge():
+    assert torch.equal(graphs.edge_mask(PLANTED), PLANTED > 0)
+    pair = torch.stack([PLANTED, torch.eye(3)])  # shared 11 22, in either 02 10 11 20 21 22 00
+    assert graphs.overlaps(pair)[0, 1].item() == pytest.approx(2 / 7)
+
+
 @pytest.mark.parametrize("threshold", [0.1, 0.3, 0.7])
 def test_a_threshold_written_in_decimals_meets_the_weight_of_the_same_decimals(threshold):
     for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
@@ -99,7 +105,8 @@ def test_a_token_without_edges_is_still_a_node():
         (lambda: graphs.head_graph(torch.ones(2, 3)), r"\(2, 3\)"),
         (lambda: graphs.head_graph(torch.ones(2, 3, 3)), "one head"),
         (lambda: graphs.head_graphs(torch.ones(3, 3)), r"\(H, T, T\)"),
-        (lambda: graphs.head_graph(PLANTED, 0, ["a", "b"]), "3 tokens.*2 labels"),
+        (lambda: graphs.head_graphs(torch.ones(2, 3, 4)), r"\(2, 3, 4\)"),
+        (lambda: graphs.head_graph(PLANTED, 0, ["a", "b"]), r"\(3, 3\).*3 tokens.*2 labels"),
         (lambda: graphs.head_graph(torch.full((2, 2), math.nan)), "NaN"),
         (lambda: graphs.overlap(graph_of(2), graph_of(3)), r"2, 3"),
         (lambda: graphs.overlap(graph_of(2), nx.DiGraph([("a", "b")])), "positions"),
@@ -195,6 +202,22 @@ def test_the_union_keeps_which_heads_have_an_edge_and_its_largest_weight():
     assert [whole.nodes[i]["label"] for i in whole] == ["x", "y"]
 
 
+def test_in_a_union_an_edge_without_a_weight_has_weight_1():
+    plain, weighted = graph_of(3, (0, 1), (1, 2)), graphs.head_graph(PLANTED, 0.3)
+    whole = graphs.union([weighted, plain])
+    assert {edge: whole.edges[edge]["weight"] for edge in whole.edges} == {
+        (0, 1): 1, (1, 2): 1, (0, 2): 1, (1, 0): pytest.approx(0.4),
+        (1, 1): pytest.approx(0.6), (2, 2): 0.5,
+    }  # fmt: skip
+
+
+def test_the_union_takes_the_labels_of_the_first_graph():
+    named, plain = (graphs.head_graph(PLANTED, 0.3, labels) for labels in (["a", "b", "c"], None))
+    for layers, labels in (([named, plain], ["a", "b", "c"]), ([plain, named], ["0", "1", "2"])):
+        whole = graphs.union(layers)
+        assert [whole.nodes[i]["label"] for i in whole] == labels
+
+
 # Paths ------------------------------------------------------------------------------------
 
 
@@ -268,6 +291,13 @@ def test_the_trees_edges_run_from_dependent_to_head():
     assert [tree.nodes[i]["label"] for i in tree] == list(SENTENCE.words)
 
 
+def test_the_first_word_may_be_a_head_and_lists_of_different_lengths_are_refused():
+    go_on = Sentence(("Go", "on"), (-1, 0), ("root", "advmod"), ("VERB", "ADV"))
+    assert list(graphs.dependency_graph(go_on).edges(data="relation")) == [(1, 0, "advmod")]
+    with pytest.raises(ValueError):
+        graphs.dependency_graph(Sentence(("Go", "on"), (-1, 0), ("root",), ("VERB", "ADV")))
+
+
 def test_every_tree_of_the_course_is_a_tree():
     for sentence in own_sentences():
         tree = graphs.dependency_graph(sentence)
@@ -299,6 +329,13 @@ def test_one_word_has_a_tree_without_edges():
     tree = graphs.dependency_graph(Sentence(("Go",), (-1,), ("root",), ("VERB",)))
     match = graphs.tree_match(graph_of(1, (0, 0)), tree)
     assert (match.count, match.total, match.chance, match.same_distances) == (0, 0, 0, 0)
+
+
+def test_of_two_words_one_edge_finds_the_tree_for_certain():
+    tree = graph_of(2, (0, 1))
+    for edge in ((0, 1), (1, 0)):  # the only two places, and the tree counts in either direction
+        match = graphs.tree_match(graph_of(2, edge), tree)
+        assert (match.count, match.total, match.chance, match.same_distances) == (1, 1, 1, 1)
 
 
 def test_chance_is_what_random_graphs_find_on_average():

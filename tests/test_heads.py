@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from helpers import heads
-from helpers.encoder import Encoding, Token, load_encoder
-from helpers.treebank import Sentence, own_sentences
+from helpers.encoder import Encoding, Token
 
 # [CLS] the sun ##dial stands [SEP]; numbers in the vocabulary: "##dial" is the rarest
 PIECES = ("[CLS]", "the", "sun", "##dial", "stands", "[SEP]")
@@ -63,6 +62,25 @@ def test_queries_whose_neighbour_does_not_exist_are_not_counted():
     assert heads.offset_share([planted(looking(2))], 2).item() == pytest.approx(1)
 
 
+def test_places_outside_the_sentence_are_not_read_from_its_ends():
+    """[CLS] and [SEP] stand at the ends: what the outer words give them is not counted."""
+    shares = torch.zeros(T, T)
+    shares[1, 0] = shares[4, 5] = 1  # two places before "the", two after "stands": nothing
+    for query, key, weight in ((2, 0, 0.5), (3, 1, 0.25), (4, 2, 0.6)):
+        shares[query, key] = weight
+    for query, key, weight in ((1, 3, 0.1), (2, 4, 0.2), (3, 5, 0.6)):
+        shares[query, key] = weight
+    assert heads.offset_share([planted(shares)], -2).item() == pytest.approx(1.35 / 3)
+    assert heads.offset_share([planted(shares)], +2).item() == pytest.approx(0.9 / 3)
+
+
+@pytest.mark.parametrize("measure", [heads.offset_share, heads.positional])
+@pytest.mark.parametrize("offset", [-100, 100])
+def test_a_place_that_no_word_has_is_no_query_to_measure(measure, offset):
+    with pytest.raises(ValueError, match="no query"):
+        measure([planted(UNIFORM)], offset)
+
+
 def test_special_tokens_are_no_queries():
     only_special = torch.zeros(T, T)
     only_special[1:-1, 2] = 1  # words look at "sun", [CLS] and [SEP] at one another
@@ -97,6 +115,12 @@ def test_confidence_leaves_the_end_of_the_sentence_out():
     assert measured[0].tolist() == pytest.approx([0.1 / (T - 1), 0.9, 1 / T])
 
 
+def test_confidence_is_that_of_words():
+    sure = 0.5 * (looking(0) + resting(1))  # "the" 1, the three other words 0.5
+    sure[0], sure[-1] = 0, 0  # [CLS] and [SEP] would draw the mean down
+    assert heads.confidence([planted(sure)]).item() == pytest.approx(2.5 / 4)
+
+
 def test_entropy_in_nats():
     half = 0.5 * (looking(0) + resting(0))
     measured = heads.entropy([planted(UNIFORM, looking(0), half)])[0]
@@ -109,15 +133,30 @@ def test_rare_word_share_by_number_in_the_vocabulary():
     assert heads.rare_word_share([encoding], rarest=2)[0].tolist() == [1, 1, 0, 1]
 
 
+def test_rare_words_are_asked_of_words_and_need_a_common_word_beside_them():
+    words_only = resting(3)
+    words_only[0] = words_only[-1] = 0
+    words_only[:, 1] += 1e-3  # where [CLS] and [SEP] look then
+    encoding = planted(words_only)
+    assert heads.rare_word_share([encoding]).item() == 1
+    assert heads.rare_word_share([encoding], rarest=3).item() == 1
+    # Four different words: with four rare ones none is common, and nothing is left to measure.
+    for rarest in (4, 5):
+        with pytest.raises(ValueError, match="no query"):
+            heads.rare_word_share([encoding], rarest=rarest)
+
+
 def test_measures_of_no_words_say_so():
-    with pytest.raises(ValueError, match="no query"):
+    with pytest.raises(ValueError) as told:
         heads.previous_share([])
+    assert str(told.value) == "There is no query to measure: the sentences hold no words."
 
 
 def test_pieces_are_merged_as_clark_did():
     encoding = planted(UNIFORM)
     owners = heads.piece_owners(encoding, WORDS)
     assert owners.tolist() == [-1, 0, 1, 1, 2, -1]
+    assert heads.piece_owners(encoding, WORDS[:1]).tolist() == [-1, 0, -1, -1, -1, -1]
     weights = torch.arange(T * T, dtype=torch.float32).reshape(T, T)
     merged = heads.merge_pieces(weights, owners, 3)
     to_sundial = weights[1, 2] + weights[1, 3]  # to: the sum over its pieces
@@ -126,132 +165,6 @@ def test_pieces_are_merged_as_clark_did():
     assert merged[1, 2] == from_sundial
     assert merged[1, 1] == weights[2:4, 2:4].sum() / 2
     assert merged.shape == (3, 3)
-
-
-class PlantedEncoder:
-    """Stands in for an encoder: every word is one token, its heads' maps are given."""
-
-    num_layers = 1
-
-    def __init__(self, *rules):
-        self.rules, self.num_heads = rules, len(rules)
-
-    def encode_batch(self, texts):
-        return [self.encode(text) for text in texts]
-
-    def encode(self, text):
-        words, tokens, start = text.split(), [], 0
-        special = dict(is_special=True, typed_special=False, is_unknown=False, word_index=None)
-        tokens.append(Token("[CLS]", "", 0, 0, id=101, **special))
-        for i, word in enumerate(words):
-            end = start + len(word)
-            tokens.append(Token(word, word, start, end, False, False, False, i, 2000 + i))
-            start = end + 1
-        tokens.append(Token("[SEP]", "", 0, 0, id=102, **special))
-        W = len(words)
-        maps = torch.zeros(1, self.num_heads, W + 2, W + 2)
-        for head, rule in enumerate(self.rules):
-            for i in range(W):
-                # Half on [CLS], most of the rest on the word itself, a little where it points.
-                maps[0, head, i + 1, 0], maps[0, head, i + 1, i + 1] = 0.5, 0.4
-                maps[0, head, i + 1, rule(i, W) + 1] += 0.1
-        return Encoding(text, tokens, W + 2, maps, None, None)
-
-
-def sentence(words: str, *tree: tuple[int, str]) -> Sentence:
-    own_heads, relations = zip(*tree, strict=True)
-    return Sentence(tuple(words.split()), own_heads, relations, ("X",) * len(tree))
-
-
-CATS = sentence("cats eat fish", (1, "nsubj"), (-1, "root"), (1, "obj"))
-DOGS = sentence(
-    "old dogs eat much fish", (1, "amod"), (2, "nsubj:pass"), (-1, "root"), (4, "det"), (2, "obj")
-)
-ONE = sentence("go", (-1, "root"))
-
-
-def before(i, W):
-    return (i - 1) % W
-
-
-def two_before(i, W):
-    return (i - 2) % W
-
-
-def after(i, W):
-    return (i + 1) % W
-
-
-def test_most_attended_leaves_special_tokens_and_self_out():
-    attended = heads.most_attended(PlantedEncoder(before, after), [CATS, ONE, DOGS])
-    at = attended.starts.tolist()
-    assert sorted(at) == [0, 1, 4] and attended.skipped == 0
-    for start, W in ((at[0], 3), (at[2], 5)):
-        back = attended.choices[0, 0, start + 1 : start + W] - start
-        assert back.tolist() == list(range(W - 1))
-        on = attended.choices[0, 1, start : start + W - 1] - start
-        assert on.tolist() == list(range(1, W))
-
-
-def test_accuracy_in_both_directions_and_subtypes_count():
-    attended = heads.most_attended(PlantedEncoder(before, after, two_before), [DOGS, CATS])
-    for relation, direction, want in (
-        ("obj", "dependent_to_head", [0.5, 0, 0.5]),
-        ("obj", "head_to_dependent", [0, 0.5, 0.5]),
-        ("nsubj", "dependent_to_head", [0, 1, 0.5]),  # nsubj:pass as well
-        ("nsubj", "head_to_dependent", [1, 0, 0]),
-    ):
-        found = heads.arcs([DOGS, CATS], relation, direction, attended.starts)
-        assert heads.syntactic_accuracy(attended, found)[0].tolist() == want, (relation, direction)
-
-
-def test_arcs_without_an_encoder_and_with_a_skipped_sentence():
-    found = heads.arcs([CATS, DOGS], "obj")
-    assert (found.query.tolist(), found.target.tolist()) == ([2, 7], [1, 5])
-    found = heads.arcs([CATS, DOGS], "obj", starts=torch.tensor([-1, 0]))
-    assert (found.query.tolist(), found.sentence.tolist()) == ([4], [1])
-    with pytest.raises(ValueError, match="dependent_to_head"):
-        heads.arcs([CATS], "obj", "up")
-
-
-def test_best_offset_is_the_most_frequent_distance():
-    assert heads.best_offset(heads.arcs([CATS, CATS, DOGS], "obj")) == (-1, pytest.approx(2 / 3))
-    assert heads.best_offset(heads.arcs([CATS], "obj", "head_to_dependent")) == (1, 1.0)
-
-
-def test_bootstrap_redraws_sentences_with_its_own_generator():
-    sentences = [CATS] * 30 + [DOGS] * 10  # a head that looks back: 30 of 40 objects
-    attended = heads.most_attended(PlantedEncoder(before), sentences)
-    found = heads.arcs(sentences, "obj", starts=attended.starts)
-    state = torch.get_rng_state()
-    low, high = heads.bootstrap_interval(attended, found)
-    assert torch.equal(state, torch.get_rng_state())
-    again = heads.bootstrap_interval(attended, found)
-    assert torch.equal(low, again[0]) and torch.equal(high, again[1])
-    # The binomial standard error is 0.068: two of them on either side of 0.75.
-    assert low.item() == pytest.approx(0.75 - 1.96 * 0.068, abs=0.03)
-    assert high.item() == pytest.approx(0.75 + 1.96 * 0.068, abs=0.03)
-    narrow = heads.bootstrap_interval(attended, found, level=0.5)
-    assert low < narrow[0] < narrow[1] < high
-
-
-def test_bootstrap_of_a_sure_thing_has_no_width():
-    attended = heads.most_attended(PlantedEncoder(before), [CATS] * 10)
-    ends = heads.bootstrap_interval(attended, heads.arcs([CATS] * 10, "obj"))
-    assert [end.item() for end in ends] == [1, 1]
-
-
-def test_arcs_of_one_sentence_are_drawn_together():
-    """Ten arcs in each of four sentences are no forty independent ones."""
-    hit = torch.tensor([True] * 20 + [False] * 20)
-    query = torch.arange(40)
-    attended = heads.MostAttended(torch.where(hit, 0, 1)[None, None], torch.zeros(4))
-    together = heads.Arcs(query, torch.zeros(40, dtype=torch.long), query // 10)
-    apart = heads.Arcs(query, torch.zeros(40, dtype=torch.long), query)
-    low_together, low_apart = (
-        heads.bootstrap_interval(attended, found)[0].item() for found in (together, apart)
-    )
-    assert low_together < low_apart - 0.1
 
 
 def test_distance_between_heads():
@@ -274,68 +187,59 @@ def test_roles_come_from_the_measures():
     assert heads.name(0, 2) == "L1-H3"
 
 
-def test_removal_of_a_head_that_does_nothing():
-    encoder = load_encoder().untrained(1)
-    with torch.no_grad():
-        encoder.layers[2].attention.W_O.weight[:, 32 * 4 : 32 * 5] = 0  # L3-H5 reaches nothing
-    change = heads.removal(encoder, ["The bank by the river.", "A letter."])
-    assert change.shape == (6, 12)
-    assert change[2, 4] == pytest.approx(0, abs=1e-6)
-    assert (change > 1e-6).sum() >= 60
+def test_roles_begin_at_nine_tenths_and_above_one_half():
+    def role(previous, next, special):
+        values = {"previous_largest": previous, "next_largest": next, "special": special}
+        return heads.roles({key: torch.tensor([[value]]) for key, value in values.items()})[0][0]
+
+    assert (role(0.9, 0.9, 1.0), role(0.89, 0.9, 1.0)) == ("previous", "next")
+    assert (role(0.89, 0.89, 0.51), role(0.89, 0.89, 0.5)) == ("sink", "")
 
 
-def test_removal_is_that_of_the_encoders_gates():
-    encoder, text = load_encoder(), "The bank by the river issued a statement."
-    change = heads.removal(encoder, [text])
-    whole = encoder.encode(text).sentence_vector
-    for layer, head in ((0, 2), (3, 7), (5, 10)):
-        gates = torch.ones(6, 12)
-        gates[layer, head] = 0
-        vector = encoder.encode(text, gates).sentence_vector
-        assert change[layer, head].item() == pytest.approx(1 - (whole @ vector).item(), abs=1e-5)
+class AddingLayer:
+    """A layer in two dimensions: stretches each token, then head h adds its own vector."""
+
+    def __init__(self, stretch, *vectors):
+        self.stretch, self.vectors = torch.tensor(stretch), torch.tensor(vectors)
+
+    def __call__(self, x, mask, gates):
+        assert mask is None
+        gates = torch.ones(len(self.vectors)) if gates is None else gates
+        return x * self.stretch + gates @ self.vectors, None
 
 
-@pytest.fixture(scope="module")
-def own():
-    encoder, sentences = load_encoder(), own_sentences()
-    return encoder, sentences, encoder.encode_batch([s.text for s in sentences])
+class AddingEncoder:
+    """Two such layers of three heads; a text's two tokens start around a given point."""
+
+    num_layers, num_heads = 2, 3
+    layers = (
+        AddingLayer([1.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]),
+        AddingLayer([1.0, 2.0], [0.0, 1.0], [0.0, 0.0], [2.0, -1.0]),
+    )
+    starts = {"a": [[1.5, 0.5], [0.5, -0.5]], "b": [[0.0, 2.0], [0.0, 0.0]]}
+
+    def encode_batch(self, texts):
+        for text in texts:
+            hidden = [torch.tensor(self.starts[text])]
+            for layer in self.layers:
+                hidden.append(layer(hidden[-1], None, None)[0])
+            vector = torch.nn.functional.normalize(hidden[-1].mean(0), dim=-1)
+            yield Encoding(text, [], 2, None, torch.stack(hidden), vector)
 
 
-def test_the_real_encoder_has_positional_heads_on_our_sentences(own):
-    measured = heads.measure(own[2])
-    roles = heads.roles(measured)
-    assert roles[0][2] == "previous" and roles[1][8] == "next"  # L1-H3, L2-H9
-    assert measured["previous"][0, 2] > 0.99
-    assert 0.55 < measured["next"][1, 8] < 0.75
-    assert measured["special"][1:5].mean() > 0.5  # layers 2 to 5
+def turn(x, y, whole):
+    """1 - cosine of the angle between (x, y) and `whole`."""
+    return 1 - math.cos(math.atan2(y, x) - math.atan2(whole[1], whole[0]))
 
 
-def test_c22_every_word_looks_at_the_special_tokens_and_the_measure_says_how_much(own):
-    encoder = own[0]
-    encoding = encoder.encode("The cat sat on the mat because the mat was warm")
-    by_layer = heads.special_share([encoding]).mean(-1)
-    assert encoding.used == 13
-    assert ((by_layer[1:5] > 0.55) & (by_layer[1:5] < 0.70)).all()
-    assert by_layer[0] < 0.4 and by_layer[5] < 0.45
-
-
-def test_leaderboard_names_a_head_for_objects_and_the_control_stays_below(own):
-    encoder, sentences, _ = own
-    board = heads.leaderboard(encoder, sentences)
-    by_relation = {score.relation: score for score in board}
-    assert {"nsubj", "obj", "det", "case", "amod", "aux", "nmod", "obl"} == set(by_relation)
-    objects = by_relation["obj"]
-    assert heads.name(*objects.best) == "L3-H1" and objects.margin >= 0.2
-    assert objects.low[objects.best] > objects.baseline
-    assert all(score.control < score.baseline for score in board)
-    assert [s.margin for s in board] == sorted((s.margin for s in board), reverse=True)
-    again = heads.leaderboard(encoder, sentences, ["obj"])[0]
-    assert torch.equal(again.accuracy, objects.accuracy) and torch.equal(again.low, objects.low)
-
-
-def test_c16_a_text_longer_than_the_encoder_is_skipped_and_counted():
-    long = Sentence(("word",) * 600, (-1, *[0] * 599), ("root", *["dep"] * 599), ("X",) * 600)
-    attended = heads.most_attended(load_encoder(), [long, CATS])
-    assert attended.skipped == 1
-    assert attended.starts.tolist() == [-1, 0]
-    assert attended.choices.shape == (6, 12, 3)
+def test_removal_is_the_planted_turn_of_the_sentence_vector_and_its_mean_over_texts():
+    # "a": (1, 0) -> (2, 1) -> (4, 2). Each vector without one head, worked out by hand:
+    a = [[(4, 0), (3, 2), (4, 2)], [(4, 1), (4, 2), (2, 3)]]
+    # "b": (0, 1) -> (1, 2) -> (3, 4)
+    b = [[(3, 2), (2, 4), (3, 4)], [(3, 3), (3, 4), (1, 5)]]
+    of_a = [[turn(x, y, (4, 2)) for x, y in layer] for layer in a]
+    of_b = [[turn(x, y, (3, 4)) for x, y in layer] for layer in b]
+    change = heads.removal(AddingEncoder(), ["a"])
+    assert change.tolist() == [pytest.approx(layer, abs=1e-6) for layer in of_a]
+    both = (torch.tensor(of_a) + torch.tensor(of_b)) / 2
+    assert torch.allclose(heads.removal(AddingEncoder(), ["a", "b"]), both, atol=1e-6)
