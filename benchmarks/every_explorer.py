@@ -1,7 +1,8 @@
 """Every explorer's main control moved, kernel side: the slowest is the line.
 
-A reader feels an answer within 0.1 s as immediate (Nielsen 1993, "Usability Engineering",
-chapter 5); that is the budget.
+The budget is 0.1 s, "about the limit for having the user feel that the system is reacting
+instantaneously" (Nielsen 1993, "Usability Engineering", chapter 5; the passage is at
+https://www.nngroup.com/articles/response-times-3-important-limits/, after Miller 1968).
 """
 
 from helpers import explorers

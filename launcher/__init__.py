@@ -1,7 +1,7 @@
 """What `course.py` does: the environment, JupyterLab, the tests. Standard library only.
 
-It runs before anything is installed, so the one thing it takes from the course is the
-lookup of texts, `helpers.texts`, which needs nothing either.
+It runs before anything is installed, so it takes no more from the course than the lookup of
+texts, `helpers.texts`, and the list of packages in `helpers.lesson`, which need nothing either.
 """
 
 from pathlib import Path

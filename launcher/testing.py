@@ -108,7 +108,7 @@ def lessons(environment: Environment, env: dict, scratch: Path) -> tuple[bool, s
     """
     report = scratch / "lessons.xml"
     command = [environment.python, "-m", "pytest", "--nbval", *EDITIONS, "--nbval-current-env"]
-    command += ["--nbval-cell-timeout", "120", *TWO_WORKERS, f"--junitxml={report}"]
+    command += ["--nbval-cell-timeout", "300", *TWO_WORKERS, f"--junitxml={report}"]
     env = {name: value for name, value in env.items() if name != "MPLBACKEND"}
     passed = children.run(command, PROJECT, env) == 0
     ran = cases(report)
