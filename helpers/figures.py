@@ -76,7 +76,10 @@ def explorer_figure(
     caption: str | None = None,
     batch: bool = False,
 ) -> Figure:
-    """The shape trace, the maps below it, and a caption: by default that this is a still."""
+    """The shape trace, the maps below it, and a caption: by default that this is a still.
+
+    Arguments as for `shape_trace_figure` and `attention_figure`.
+    """
     with own_style():
         page = Page()
         y = draw_steps(page, EDGE, steps, batch) + 14

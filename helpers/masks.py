@@ -12,7 +12,7 @@ def causal_mask(T: int) -> Tensor:
 def padding_mask(lengths, T: int, side: str = "right") -> Tensor:
     """(B, 1, 1, T_key): nobody may look at padding, which stands on the `side` of each sequence.
 
-    `lengths` (B,), how many tokens of each sequence are real.
+    `lengths` (B,), how many tokens of each sequence are real; `side` "right" or "left".
     """
     places = torch.arange(T)
     if side == "left":

@@ -43,7 +43,7 @@ def _word_vector(word: str, d_model: int, seed: int) -> Tensor:
 
 
 def embed(tokens: list[str], d_model: int, seed: int) -> Tensor:
-    """Word vector plus position vector, scaled back to variance 1: (1, T, d_model)."""
+    """Word vector plus position vector, scaled back to variance 1: (1, T, d_model), T <= 128."""
     vectors = torch.stack([_word_vector(token, d_model, seed) for token in tokens])
     return ((vectors + _positions(d_model, seed)[: len(tokens)]) / 2**0.5).unsqueeze(0)
 

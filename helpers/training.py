@@ -1,4 +1,4 @@
-"""The pointer task: so small that it trains in a second, and too much for one head.
+"""The pointer task: it trains in seconds, and is too much for one head with a linear readout.
 
 The model reads a row of values and two pointers, and must say the two values pointed at, in
 order. One head makes one mixture of the row; two heads can each fetch one value.
@@ -18,6 +18,7 @@ from .attention import AttentionTrace, BlankLinear, MultiHeadAttention
 from .threads import one_thread
 
 POSITIONS, VALUES = 12, 10  # places in the row; different values that may stand there
+# steps of a run, rows in each, Adam's learning rate, steps between two tests
 STEPS, BATCH, RATE, EVERY = 200, 32, 5e-3, 20
 TEST_SEED, TEST_SIZE = 2024, 500
 

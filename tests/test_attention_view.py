@@ -18,7 +18,7 @@ import pytest
 import torch
 from playwright._impl._driver import compute_driver_executable
 
-from helpers import texts
+from helpers import texts, wording
 from helpers.attention import MultiHeadAttention
 from helpers.palette import HEAD_COLOURS, WEIGHT_MAP, head_colour
 from helpers.texts import set_language
@@ -27,13 +27,6 @@ from helpers.views.attention_view import AttentionView
 
 SCRIPT = AttentionView._esm
 MAT = "[CLS] the cat sat on the mat because the mat was warm [SEP]".split()
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def page_texts(language: str) -> dict:
@@ -333,7 +326,8 @@ def test_both_languages_have_the_same_texts_and_the_view_uses_each():
             {f[1] for f in Formatter().parse(page[key])} - {None} for page in (english, spanish)
         ]
         assert used[0] == used[1], key
-    python = Path(attention_view.__file__).read_text(encoding="utf-8")
+    modules = (attention_view, wording)
+    python = "".join(Path(one.__file__).read_text(encoding="utf-8") for one in modules)
     in_script = set(re.findall(r'labels\.(\w+)|words\("(\w+)"', SCRIPT))
     in_script = {a or b for a, b in in_script} | {"map", "arcs", "table"}
     assert in_script <= english.keys()

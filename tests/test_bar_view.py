@@ -12,13 +12,6 @@ TOKENS = "The bank by the river issued a statement .".split()
 WEIGHTS = [0.05, 0.06, 0.05, 0.05, 0.67, 0.04, 0.03, 0.03, 0.02]
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture
 def view():
     return BarView()

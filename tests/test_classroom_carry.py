@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from classroom_samples import COURSE, Book, c39, exercise, progress, small_course, snapshot
 
-from helpers import texts
 from helpers.classroom import cells, moving
 from helpers.classroom.carry import carry
 from helpers.classroom.course import lessons
@@ -20,13 +19,6 @@ from helpers.classroom.states import check_state
 from helpers.progress import read_log
 
 ANSWER = "def head_size(d_model, num_heads):\n    return d_model // num_heads"
-
-
-@pytest.fixture(autouse=True)
-def english():
-    texts.set_language("en")
-    yield
-    texts.set_language("en")
 
 
 @pytest.fixture

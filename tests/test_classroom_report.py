@@ -32,13 +32,6 @@ while True:
         pass"""
 
 
-@pytest.fixture(autouse=True)
-def english():
-    texts.set_language("en")
-    yield
-    texts.set_language("en")
-
-
 def said(*paths: Path, **options) -> tuple[int, str]:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):

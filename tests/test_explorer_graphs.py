@@ -19,13 +19,6 @@ from helpers.views.graph_view import MOST_ARCS
 SENTENCE = own_sentences()[0]  # The bank by the river issued a statement .
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture(scope="module")
 def encoder():
     return load_encoder()

@@ -17,13 +17,6 @@ from helpers.masks import causal_mask, padding_mask, row_mask
 from helpers.views.mask_view import MaskView, repeats
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def by_hand(explorer) -> torch.Tensor:
     """(B, T, T): who may look at whom, worked out cell by cell from the explorer's state."""
     allowed = torch.zeros(B, T, T, dtype=torch.bool)

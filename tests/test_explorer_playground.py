@@ -14,13 +14,6 @@ from helpers.texts import t
 CAT = "the cat sat on the mat"
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def cells_of(playground) -> dict[str, list[str]]:
     """What the table shows: quantity -> [left, right, from left to right]."""
     frame = playground.pair.frame

@@ -20,13 +20,6 @@ TURNS = [("right", "right"), ("wrong", "wrong"), ("wrong", "right"), ("right", "
 SIZES = [(T, H, d_k) for T in (1, 2, 3, 4, 7) for H in (1, 2, 3, 4, 6) for d_k in (1, 2, 3, 6)]
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def panels(lab):
     return dict(zip(("right", "wrong"), lab.cells.frame["panels"], strict=True))
 

@@ -13,13 +13,6 @@ from helpers.training import Run
 from helpers.views.curve_view import CurveView, Series
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture
 def small():
     return TrainingRuns(seeds=1, steps=20)
@@ -192,7 +185,7 @@ def test_the_text_beside_the_picture_is_the_same_before_and_after(small):
     before = small._repr_mimebundle_()[0]["text/plain"]
     small.finish()
     assert small._repr_mimebundle_()[0]["text/plain"] == before
-    assert before == "TrainingRuns: 3 models, 1 seeds each, 20 steps a run."
+    assert before == "TrainingRuns: 3 models; seeds of each: 1; steps of a run: 20."
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -82,13 +82,6 @@ MOVES = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def has_picture(view) -> bool:
     return bool(view.frame["weights"]) if "weights" in view.frame else not view.frame["reason"]
 

@@ -33,13 +33,6 @@ MARKUP = ["<b>bold</b>", "<script>alert(1)</script>", "&", '"q"', "[MASK]", "$x$
 PROJECT = Path(__file__).parents[1]
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def some_weights(H=8, Tq=9, Tk=None, seed=0):
     generator = torch.Generator().manual_seed(seed)
     return torch.softmax(2 * torch.randn(H, Tq, Tk or Tq, generator=generator), dim=-1)
@@ -522,7 +515,7 @@ def test_c25_c42_the_still_speaks_spanish():
     set_language("es")
     ran = trace()
     words = said(explorer_figure(shape_trace(ran), ran.weights[0].detach(), TOKENS, pointed=(0, 1)))
-    for phrase in ("Imagen fija.", "cabeza 1", "query (filas)", "cabezas", "permuta"):
+    for phrase in ("Imagen fija.", "cabeza 1", "query (filas)", "cabezas", "intercambia"):
         assert phrase in words
     for phrase in ("head 1", "Still", "rows", "colour", "swap "):
         assert phrase not in words

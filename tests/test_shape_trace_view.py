@@ -15,13 +15,6 @@ from helpers.views.shape_trace_view import ShapeTraceView
 VIEWS = Path(__file__).parents[1] / "helpers" / "views"
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def trace(H=8, d_model=512, T=9, B=1):
     generator = torch.Generator().manual_seed(0)
     layer = MultiHeadAttention(d_model, H, generator=generator)

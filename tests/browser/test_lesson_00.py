@@ -366,7 +366,7 @@ def test_c31_zoomed_in_a_window_of_1024_nothing_is_lost_sideways(lesson, explore
 
 def test_a_quiz_answer_wrong_then_right(lesson, quiz):
     form, why = quiz.locator(".mha-quiz-form").nth(0), quiz.locator(".mha-quiz-why").nth(0)
-    expect(quiz.locator(".mha-quiz-score")).to_have_text("0 of 3 right at first try")
+    expect(quiz.locator(".mha-quiz-score")).to_have_text("0 of 3 right on the first try")
     form.get_by_role("button").click()
     expect(form.locator(".mha-quiz-said")).to_have_text("Choose an option first.")
     form.get_by_label("the tokens of the sentence").check()
@@ -380,7 +380,7 @@ def test_a_quiz_answer_wrong_then_right(lesson, quiz):
     expect(form.locator(".mha-quiz-said")).to_have_text("Right.")
     expect(why).to_contain_text("Each makes an attention map of its own.")
     expect(why.locator("mjx-container")).to_have_count(1)  # $H$, set without the internet
-    expect(quiz.locator(".mha-quiz-score")).to_have_text("0 of 3 right at first try")
+    expect(quiz.locator(".mha-quiz-score")).to_have_text("0 of 3 right on the first try")
 
 
 def test_a_number_and_several_answers(lesson, quiz):
@@ -425,7 +425,7 @@ def test_c25_before_anything_runs_there_is_a_picture(leccion):
 def test_c31_the_spanish_labels_are_uncut_in_a_window_of_1024(leccion):
     explorer = Explorer(leccion, "first-explorer")
     leccion.scroll_to("first-explorer")
-    for name in ("Número de cabezas (H)", "Dimensión del modelo (d_model)"):
+    for name in ("Número de cabezas (H)", "Anchura del modelo (d_model)"):
         label = explorer.out.locator(".widget-label").get_by_text(name, exact=True)
         cut = label.evaluate("n => n.scrollWidth - Math.ceil(n.getBoundingClientRect().width)")
         assert cut <= 0
@@ -441,7 +441,7 @@ def test_c31_the_spanish_labels_are_uncut_in_a_window_of_1024(leccion):
 def test_c42_the_spanish_lesson_speaks_spanish(leccion):
     explorer = Explorer(leccion, "first-explorer")
     height = explorer.height()
-    names = "Dimensión del modelo (d_model)", "Número de cabezas (H)", "Tokens (T)"
+    names = "Anchura del modelo (d_model)", "Número de cabezas (H)", "Tokens (T)"
     explorer.page.drag(explorer.slider(names[1]), 2 / 6)
     expect(explorer.maps).to_have_attribute("data-shape", "4,9,9")
     explorer.assert_agrees(*names)

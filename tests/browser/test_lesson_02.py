@@ -47,7 +47,7 @@ def test_c05_head_size_wrong_answers_first(lesson):
     )
     said = lesson.answer("exercise-1", start + test.format("'not divisible'"))
     expect(said).to_contain_text("Your error does not name the numbers.")
-    expect(said).to_contain_text("whose words hold 512, 6")
+    expect(said).to_contain_text("whose words hold 512 and 6")
     lesson.screenshot("lesson-02-check", said)
     said = lesson.answer("exercise-1", start + test.format("f'{d_model}, {num_heads}'"))
     expect(said).to_contain_text("Correct")

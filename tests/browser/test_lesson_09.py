@@ -155,12 +155,14 @@ def test_the_table_opens_with_the_degrees(graph):
     graph.out.get_by_text("Table of degrees").click()
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_the_look_in_every_theme(lesson, graph, theme):
-    lesson.set_theme(theme)
+def test_c31_the_look_in_every_theme(lesson, graph):
     try:
-        assert lesson.sideways(graph.out) == []
-        lesson.screenshot(f"lesson-09-{theme.split()[-1]}", graph.out)
+        for theme in THEMES:
+            lesson.set_theme(theme)
+            assert lesson.sideways(graph.out) == []
+            ratio, text, count = lesson.worst_contrast(graph.whole)
+            assert count > 30 and ratio >= 4.5, (theme, text, ratio)
+            lesson.screenshot(f"lesson-09-{theme.split()[-1]}", graph.out)
     finally:
         lesson.set_theme(THEMES[0])
 

@@ -9,7 +9,7 @@ from .server import LabServer
 
 LABELS = {
     "en": ("Model width (d_model)", "Number of heads (H)", "Tokens (T)"),
-    "es": ("Dimensión del modelo (d_model)", "Número de cabezas (H)", "Tokens (T)"),
+    "es": ("Anchura del modelo (d_model)", "Número de cabezas (H)", "Tokens (T)"),
 }
 
 

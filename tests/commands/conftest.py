@@ -6,7 +6,6 @@ import sys
 import pytest
 from fake_course import FakeCourse
 
-from helpers import texts
 from launcher import children
 from launcher.environment import Environment
 
@@ -37,13 +36,6 @@ def unfinished(course):
     yield course
     for path, content in markers.items():
         path.write_bytes(content)
-
-
-@pytest.fixture(autouse=True)
-def english():
-    texts.set_language("en")
-    yield
-    texts.set_language("en")
 
 
 @pytest.fixture
