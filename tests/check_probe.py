@@ -6,6 +6,7 @@ import pytest
 
 from helpers import texts
 from helpers.checks import check, exercises
+from helpers.checks.result import plain
 
 
 class NotAModule:
@@ -66,7 +67,7 @@ def assert_named(exercise, answer, kind, without_number=()) -> str:
     for part in ("expected", "got", "look"):
         said = getattr(result, part)
         assert said.strip(), f"{part} is empty"
-        line = f"{texts.t(f'checks.labels.{part}')}: {said}"
+        line = f"{texts.t(f'checks.labels.{part}')}: {plain(said)}"
         assert line in result.message, f"no line {line!r} in {result.message}"
     if kind not in without_number:
         assert re.search(r"\d", result.message.split("\n", 1)[1]), "no number in it"

@@ -54,7 +54,7 @@ def hint(case: Case) -> tuple[str, dict]:
                 name = "nothing"
             numbers = dict(zip(("first", "second"), found.groups(), strict=False))
             return f"checks.hints.{name}", {**values, **numbers}
-    return f"checks.hints.other{'' if values.get('sizes') else '_without_sizes'}", values
+    return "checks.hints.other" if values["sizes"] else "checks.hints.other_without_sizes", values
 
 
 def _mask_may_be_none(case: Case) -> bool:

@@ -19,7 +19,7 @@ def test_test_runs_what_ci_runs(course):
     assert formatting["arguments"] == ["format", "--check", "."]
     assert tests["arguments"][:5] == ["tests", "-n", "2", "--dist", "loadscope"]
     assert lessons["arguments"][:3] == ["--nbval", "notebooks/en", "notebooks/es"]
-    assert "--nbval-cell-timeout 120" in " ".join(lessons["arguments"])
+    assert "--nbval-cell-timeout 300" in " ".join(lessons["arguments"])
     assert "-n 2 --dist loadscope" in " ".join(lessons["arguments"])
     for call in (tests, lessons):
         environment = call["environment"]
