@@ -79,13 +79,12 @@ def matching(case: Case) -> Misconception | None:
     One that would have failed an earlier trial with the same arguments is not what the reader did.
     """
     exercise, best, most = case.exercise, None, 0
+    passed = _same_arguments(case)
     for idea in exercise.misconceptions:
         there = attempt(exercise, idea.wrong, case.probe)
         if there.error is not None or comparing.same(there.output, case.expected):
             continue
-        if not comparing.same(there.output, case.got):
-            continue
-        if _fails(case, idea.wrong, _same_arguments(case)):
+        if not comparing.same(there.output, case.got) or _fails(case, idea.wrong, passed):
             continue
         agreements = 1 + sum(
             _agree(attempt(exercise, idea.wrong, probe), attempt(exercise, case.answer, probe))
