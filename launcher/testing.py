@@ -11,7 +11,9 @@ from .environment import Environment
 from .say import say
 
 EDITIONS = ("notebooks/en", "notebooks/es")
-TWO_WORKERS = ["-n", "2", "--dist", "loadscope"]  # one module, or one lesson, stays together
+# One module, or one lesson, stays together. In the order of their names, the slow browser tests
+# come first and one after the other: a worker starts JupyterLab once.
+TWO_WORKERS = ["-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"]
 
 
 def run_all(environment: Environment) -> int:

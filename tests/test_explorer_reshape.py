@@ -378,7 +378,7 @@ def test_c25_nothing_of_the_still_runs_off_the_page(language, T, d_model, H):
     set_language(language)
     for step in ("view", "scores", "swap"):
         figure = ReshapeLab(T=T, d_model=d_model, H=H, step=step)._still()
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         for label in figure.findobj(matplotlib.text.Text):
             if label.get_text():
                 box = label.get_window_extent(figure.canvas.get_renderer())

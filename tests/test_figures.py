@@ -50,7 +50,7 @@ def images(figure):
 
 def texts(figure):
     """Every text by its gid, or by what it says."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     found = figure.findobj(matplotlib.text.Text)
     return {label.get_gid() or label.get_text(): label for label in found if label.get_text()}
 
@@ -208,7 +208,6 @@ def test_c09_a_row_with_nothing_to_attend_to_is_hatched_and_named():
 
 def test_heads_keep_their_colours_and_columns_of_layers_too():
     figure = attention_figure(some_weights(24, 3), TOKENS[:3], columns=12, selected=12)
-    figure.canvas.draw()
     picture = pixels(figure)
     shown = texts(figure)
     for index, colour in ((0, 0), (7, 7), (8, 0), (12, 0), (13, 1)):
@@ -426,7 +425,7 @@ LONG = ["Donaudampfschifffahrt", "a", "incomprehensibilities", "statement"]
 def test_nothing_is_cut_off_at_the_edges(draw, language):
     set_language(language)
     figure = draw()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     for label in figure.findobj(matplotlib.text.Text):
         if label.get_text():
             left, top, right, bottom = bounds(figure, label)
@@ -471,7 +470,6 @@ def test_c21_thirteen_tokens_are_thirteen_bars_of_the_right_length():
     tokens = "the cat sat on the mat because the mat was warm today .".split()
     values = [(i + 1) / 91 for i in range(13)]
     figure = bar_figure(tokens, {"weight": values})
-    figure.canvas.draw()
     bars = boxes(figure)
     assert len(bars) == 13
     full = bars["bar-12-0"].get_width() / values[12]

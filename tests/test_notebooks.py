@@ -17,7 +17,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from launcher import testing
 from launcher.environment import Environment
 from tools import rules
-from tools.execute import execute
 from tools.lessons import ROOT, lessons, read, text_of
 from tools.normalise import WIDGET_VIEW, normalise
 from tools.rules import code, files, outputs, prose
@@ -83,11 +82,11 @@ def test_the_solutions_of_the_lesson_pass_their_checks(path):
         assert answers, heading
         tried = [f'{answer}\nassert check("{exercise}").passed' for answer in answers]
         after = book.cells.index(cells[-1]) + 1
-        book.cells[after:after] = [
-            new_code_cell(code, id=f"{exercise}-{n}".replace(".", "-"))
-            for n, code in enumerate(tried, start=1)
-        ]
-    execute(book, path.parent, path.stem)
+        book.cells[after:after] = [new_code_cell(code, id="solution") for code in tried]
+    names = {"__name__": "__main__"}
+    for cell in book.cells:  # no kernel and no pictures: the outputs are nbval's to compare
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"{path.stem}: {cell.id}", "exec"), names)
 
 
 def run_as_course_test_does(folder, monkeypatch):

@@ -9,7 +9,7 @@ import ast
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from helpers import texts
@@ -54,8 +54,17 @@ class Use:
     def known(self) -> bool:
         return ANYTHING not in self.pattern
 
+    @cached_property
+    def _topic(self) -> str:
+        """What every key begins with; known without trying the expression."""
+        return re.match(r"\w*", self.pattern)[0] if re.match(r"\w+\\\.", self.pattern) else ""
+
+    @cached_property
+    def _compiled(self) -> re.Pattern:
+        return re.compile(self.pattern.replace(ANYTHING, "(.+)"))
+
     def matches(self, key: str) -> re.Match | None:
-        return re.fullmatch(self.pattern.replace(ANYTHING, "(.+)"), key)
+        return self._compiled.fullmatch(key) if key.startswith(self._topic) else None
 
 
 class Module:
@@ -125,6 +134,7 @@ class Module:
             return options or [ANYTHING]
         return [ANYTHING]
 
+    @cache  # noqa: B019  (as many modules as there are files)
     def uses(self) -> list[Use]:
         """Every call of t and texts_under."""
         found = []
@@ -171,6 +181,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(PROJECT).as_posix()
 
 
+@cache
 def modules() -> list[Module]:
     paths = [path for path in sources() if path.suffix == ".py"]
     return [Module(path.read_text(encoding="utf-8"), name_of(path)) for path in paths]

@@ -125,7 +125,7 @@ def run_copy(tmp_path):
             text=True,
             encoding="utf-8",
             cwd=tmp_path,
-            env=os.environ | environment,
+            env=os.environ | environment | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # a start saved
             timeout=120,
         )
         return done.stdout + done.stderr

@@ -35,6 +35,7 @@ def explorer(lesson):
 @pytest.fixture
 def quiz(lesson):
     lesson.output("quiz-run").locator(".mha-quiz-reset").click()
+    lesson.wait_until_idle()
     return lesson.output("quiz-run")
 
 

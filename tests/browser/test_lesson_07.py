@@ -69,7 +69,7 @@ def test_train_stop_and_go_on(training):
     training.button("Train").click()
     expect(training.status).to_have_text("all 3 runs trained", timeout=PATIENCE)
     training.assert_curves()
-    expect(training.note).to_contain_text("two heads, d_model = 64:")
+    expect(training.note).to_contain_text("Two heads, d_model = 64:")
     expect(training.button("Train")).to_be_disabled()
     rights = training.ask("runs[1].right"), training.ask("runs[0].right")
     assert rights[0] > rights[1]
@@ -94,7 +94,7 @@ def test_c30_c31_table_keyboard_and_themes(lesson, training):
     two = f"{training.ask('runs[1].right'):.2f}"
     expect(rows.nth(1)).to_contain_text(two)
     label = training.curves.locator(".chart").get_attribute("aria-label")
-    assert f"two heads, d_model = 64: {two} to {two} right" in label
+    assert f"Two heads, d_model = 64: {two} to {two} right" in label
     assert lesson.sideways(training.out) == []
     try:
         for theme in THEMES:

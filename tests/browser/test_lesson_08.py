@@ -112,15 +112,15 @@ def test_a_role_is_told_by_mark_and_border_as_well_as_by_colour(roles):
 def test_the_board_follows_relation_direction_and_file(board, lesson):
     height = board.height()
     table = board.out.locator(".mha-board")
-    for words in ("L3-H1", "79 %", "71 % to 86 %", "always the word at -2", "51 %", "untrained"):
+    for words in ("L3-H1", "79 %", "71 % to 86 %", "always the word at distance −2", "51 %", "untrained"):
         expect(table).to_contain_text(words)
     board.press(38)
     expect(board.readout).to_have_text(
-        "L4-H3: 64 %, 95 % interval 55 % to 73 %; fixed offset 51 %."
+        "L4-H3: 64 %, 95 % interval 55 % to 73 %; fixed distance 51 %."
     )
     field = board.out.get_by_label("Relation")
     field.select_option(label="nmod (64)")
-    expect(board.readout).to_contain_text("No head is above the fixed offset here")
+    expect(board.readout).to_contain_text("No head is above the fixed distance here")
     board.put(relation="obj", direction="head_to_dependent")
     expect(table).to_contain_text("L4-H2")
     path = board.out.get_by_label("CoNLL-U file")

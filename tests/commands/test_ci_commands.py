@@ -5,6 +5,7 @@ from fake_course import pins
 
 CELLS = '<testcase classname="notebooks.{}.00_start-here.ipynb" name="Cell 0">{}</testcase>'
 BOTH = CELLS.format("en", "") + CELLS.format("es", "")
+TWO_WORKERS = ["-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"]
 CASES = '<testcase classname="tests.a"/><testcase classname="tests.b"><skipped/></testcase>'
 
 
@@ -17,10 +18,10 @@ def test_test_runs_what_ci_runs(course):
     style, formatting, tests, lessons = course.calls()
     assert (style["program"], style["arguments"]) == ("ruff", ["check", "."])
     assert formatting["arguments"] == ["format", "--check", "."]
-    assert tests["arguments"][:5] == ["tests", "-n", "2", "--dist", "loadscope"]
+    assert tests["arguments"][:6] == ["tests", *TWO_WORKERS]
     assert lessons["arguments"][:3] == ["--nbval", "notebooks/en", "notebooks/es"]
     assert "--nbval-cell-timeout 300" in " ".join(lessons["arguments"])
-    assert "-n 2 --dist loadscope" in " ".join(lessons["arguments"])
+    assert " ".join(TWO_WORKERS) in " ".join(lessons["arguments"])
     for call in (tests, lessons):
         environment = call["environment"]
         assert environment["HF_HUB_OFFLINE"] == environment["PYTHONUTF8"] == "1"
@@ -78,7 +79,7 @@ def test_words_after_test_go_to_pytest_alone(course):
     code, _ = course.run("test", "-k", "quiz", "--lang", "en", "-x")
     assert code == 0
     (call,) = course.calls()
-    assert call["arguments"] == ["-n", "2", "--dist", "loadscope", "-k", "quiz", "-x"]
+    assert call["arguments"] == [*TWO_WORKERS, "-k", "quiz", "-x"]
     code, _ = course.run("test", "-k", "quiz", FAILS="pytest -n")
     assert code == 1
 
