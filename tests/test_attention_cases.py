@@ -63,8 +63,8 @@ def test_c05_splitting_says_it_too():
 @pytest.mark.parametrize(
     ("d_model", "H", "spanish"),
     [
-        (64, 5, ["H = 5 no divide a d_model = 64", "resto 4", "que sí funcionan: 4, 8."]),
-        (97, 2, ["H = 2 no divide a d_model = 97", "resto 1", "1, 97"]),
+        (64, 5, ["H = 5 no divide a d_model = 64", "resto 4", "que sí funcionan: 4 y 8."]),
+        (97, 2, ["H = 2 no divide a d_model = 97", "resto 1", "1 y 97."]),
         (2, 8, ["H = 8 cabezas son más que los d_model = 2 componentes", "que sí funcionan: 2."]),
         (64, 0, ["H = 0: hace falta al menos 1 cabeza", "que sí funcionan: 1."]),
     ],
@@ -165,6 +165,7 @@ def test_what_cannot_be_used_is_refused_in_the_lessons_language(wrong, english, 
         lesson.set_language(language)
         assert str(error) == words
         assert str(pickle.loads(pickle.dumps(error))) == words
+    assert error.args == (error.kind, error.words)  # what `repr` shows
     assert isinstance(error, ValueError)
 
 

@@ -145,7 +145,7 @@ RIGHT_PLACES = [
     place_from_strides,
     place_counted,
     lambda h, t, j, d_model, H: (t * H + h) * (d_model // H) + j,
-    lambda h, t, j, d_model, H: t * d_model + h * (d_model / H) + j,
+    lambda h, t, j, d_model, H: t * d_model + int(h * (d_model / H)) + j,
     lambda h, t, j, d_model, H: torch.tensor(t * d_model + h * (d_model // H) + j),
     lambda head, token, feature, d_model, num_heads: np.ravel_multi_index(
         (token, head, feature), (token + 1, num_heads, d_model // num_heads)),
@@ -297,12 +297,16 @@ WRONG_PLACES = [
     (lambda h, t, j, d, H: t * d + j, "head_forgotten"),
     (lambda h, t, j, d, H: t * d + h * (d // H), "feature_forgotten"),
     (lambda h, t, j, d, H: t * d + h * (d // H) + j + 1, "place_from_one"),
+    (lambda h, t, j, d, H: t * d + h * (d / H) + j, "decimal_place"),
+    (lambda h, t, j, d, H: np.float32(t * d + h * d / H + j), "decimal_place"),
+    (lambda h, t, j, d, H: torch.tensor(t * d + h * d / H + j), "decimal_place"),
     (lambda h, t, j, d, H: t * 6 + h * 3 + j, "sizes_of_the_lesson"),
     (lambda h, t, j, d, H: t * 512 + h * 64 + j, "sizes_of_the_lesson"),
     (lambda h, t, j, d, H: h * 4 * 1 + t * 1 + j, "sizes_of_the_lesson"),  # T, d_k of a loop
     (lambda h, t, j, d, H: t * d + h * 64 + j, "sizes_of_the_lesson"),
     (lambda h, t, j, d, H: (t * d, h * (d // H), j), "not_a_number"),
-    (lambda h, t, j, d, H: t * d + h * (d // H) + j - 1, "wrong_values"),
+    (lambda h, t, j, d, H: t * d + h * (d // H) + j - 1, "wrong_number"),
+    (lambda h, t, j, d, H: torch.tensor([t * d, h * (d // H), j]), "not_a_number"),
     (lambda h, t, j: t * 6 + h * 3 + j, "wrong_arguments"),
 ]
 

@@ -7,6 +7,7 @@ import inspect
 import math
 import re
 
+import pytest
 import torch
 import torch.nn.functional as F
 from check_probe import (
@@ -631,6 +632,7 @@ def test_the_untouched_stub_is_not_a_failure(language):
     for answer in (MultiHeadAttention, Unfinished):
         result = check("05.MultiHeadAttention", answer)
         assert result.passed is None and result.kind == "not_yet"
+        assert "`forward`" in result.look and "`__init__`" in result.look
     for id in ("05.unpack", "05.padding_mask"):
         assert check(id, lambda *args: None).passed is None
 
@@ -719,6 +721,26 @@ def test_a_padding_mask_of_the_right_cells_passes_in_any_kind_of_number():
             "05.padding_mask", lambda n, T, dtype=dtype: real(n, T)[:, None, None].to(dtype)
         )
         assert result.passed, dtype
+
+
+def test_matrices_of_numpy_are_not_told_to_be_random():
+    result = check("05.unpack", lambda packed: [part.numpy() for part in packed.chunk(3)])
+    assert result.kind == "not_a_tensor"
+
+
+def test_a_padding_mask_of_numbers_passes_with_a_remark(language):
+    """The rule of the course hides by 0; functions of torch do other things (section 5)."""
+    cells = real(torch.tensor([2, 3]), 4)[:, None, None]
+    Q = torch.zeros(2, 1, 4, 3)
+    even = F.scaled_dot_product_attention(Q, Q, torch.eye(4).expand(2, 1, 4, 4), cells.float())
+    assert (even > 0).all()  # added: nothing hidden
+    with pytest.raises(RuntimeError):
+        F.scaled_dot_product_attention(Q, Q, Q, cells.long())
+    for dtype in (torch.float32, torch.int64):
+        result = check("05.padding_mask", lambda n, T: real(n, T)[:, None, None].to(dtype))  # noqa: B023
+        assert result.passed and str(dtype).removeprefix("torch.") in result.look
+        assert result.look in result.message
+    assert check("05.padding_mask", lambda n, T: real(n, T)[:, None, None]).look == ""
 
 
 def test_a_wrong_padding_mask_is_told_with_its_lengths(language):

@@ -194,6 +194,11 @@ def test_warnings_stay_silent(recwarn):
     assert len(recwarn) == 0
 
 
+def test_a_tiny_number_is_written_whole(language):
+    assert check("06.hot_weight", 1e-9).got.startswith("0:")
+    assert check("06.hot_weight", 0.25).got == "0.25."
+
+
 def test_the_nearest_wrong_number_names_it():
     exercise = ValueExercise("99.x", reference=5)
     exercise.misconception("tenth", 0.1)

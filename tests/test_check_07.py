@@ -132,6 +132,14 @@ def read(rows, pointers):
     return torch.take_along_dim(rows, pointers[:, None], dim=-1)
 
 
+def overwritten(weights, pointers):
+    out = torch.zeros(weights.shape[1], 2)
+    for b in range(len(pointers)):
+        for i in range(2):
+            out[:, i] = weights[b, :, -1, pointers[b, i]]
+    return out / len(pointers)
+
+
 WRONG_SHARES = [
     (lambda w, p: read(w[:, :, :, -1], p).mean(0), "answer_as_key"),
     (lambda w, p: pointer_shares(w.transpose(-1, -2), p), "answer_as_key"),
@@ -154,6 +162,19 @@ WRONG_SHARES = [
     (lambda w, p: read(w[:, :, -1], p).mean(0).tolist(), "not_a_tensor"),
     (lambda w, p: w.gather(-1, p), "raised"),
     (lambda w, p: 0.5 * pointer_shares(w, p), "wrong_values"),
+    (lambda w, p: pointer_shares(w, (p - 1) % w.shape[-1]), "places_counted_from_1"),
+    (
+        lambda w, p: torch.stack([w[:, :, -1, p[:, i]].mean((0, 2)) for i in range(2)], -1),
+        "pointers_of_all_rows",
+    ),
+    (lambda w, p: w[:, :, -1, p].mean((0, 2)), "pointers_of_all_rows"),
+    (
+        lambda w, p: torch.stack(
+            [w[torch.arange(len(p)), :, -1, p[:, i]].max(0).values for i in range(2)], -1
+        ),
+        "largest_row",
+    ),
+    (overwritten, "last_row_kept"),
 ]
 
 WRONG_NEEDED = [
@@ -240,6 +261,11 @@ def test_every_misconception_of_the_checks_is_met_above():
     for id, ways in WRONG.items():
         named = {idea.kind for idea in exercises()[id].misconceptions}
         assert named <= {kind for _, kind in ways}, id
+
+
+def test_a_size_of_the_first_trial_written_by_hand_is_told_so(language):
+    result = check("07.three_pointer_batch", lambda size, g: pointer_batch(400, g, 3))
+    assert (result.kind, result.quotes) == ("hard_coded_size", ())
 
 
 def test_untouched_stubs_wait():

@@ -141,6 +141,7 @@ def other_sign(words, heads):
 
 RIGHT_SHARES = [
     counted, tried_one_by_one, by_unique, as_tensor, by_mode, by_set, by_dict, other_sign,
+    lambda words, heads: by_mode(words, heads).item(),  # fp32 made a plain number
 ]  # fmt: skip
 RIGHT = {"08.word_weights": RIGHT_WORDS, "08.best_offset_share": RIGHT_SHARES}
 
@@ -198,6 +199,20 @@ def largest(weights, owner):
     )
 
 
+def words_of(weights, owner, count):
+    to = torch.stack([weights[:, owner == w].sum(1) for w in range(count)], dim=1)
+    return torch.stack([to[owner == w].mean(0) for w in range(count)])
+
+
+def minus_one_summed(weights, owner):
+    W = int(owner.max()) + 1
+    out = torch.zeros(W, W)
+    for i, a in enumerate(owner):
+        for j, b in enumerate(owner):
+            out[a, b] += weights[i, j]
+    return out
+
+
 def minus_one_is_last(weights, owner):
     W = int(owner.max()) + 1
     out, count = torch.zeros(W, W), torch.zeros(W)
@@ -230,6 +245,9 @@ WRONG = {
         (lambda w, o: one_hot(w, o).T, "transposed"),
         (lambda w, o: one_hot(w.T, o), "queries_and_keys_exchanged"),
         (minus_one_is_last, "special_in_last_word"),
+        (minus_one_summed, "special_in_last_word"),
+        (lambda w, o: words_of(w, o, len(set(o.tolist()))), "special_kept"),
+        (lambda w, o: words_of(w, o, int(o.max())), "last_word_missing"),
         (rescaled, "rows_rescaled"),
         (emptied, "self_left_out"),
         (lambda w, o: one_hot(w, o).softmax(1), "softmax_again"),
@@ -253,6 +271,16 @@ WRONG = {
         (lambda w, h: 1 / len(set(differences(w, h))), "chance"),
         (lambda w, h: max(differences(w, h)), "largest_offset"),
         (lambda w, h: "a lot", "not_a_number"),
+        (lambda w, h: Counter(differences(w, h)).most_common(1)[0], "not_a_number"),
+        (lambda w, h: max(Counter(differences(w, h)).values()) // len(w), "whole_division"),
+        (lambda w, h: Counter(w).most_common(1)[0][1] / len(w), "place_not_distance"),
+        (lambda w, h: abs(Counter(map(abs, differences(w, h))).most_common(1)[0][0]),
+         "offset_returned"),
+        # 5 of 35, as for the next word: but not in the other trial
+        (lambda w, h: Counter(a + b for a, b in zip(w, h, strict=True)).most_common(1)[0][1]
+         / len(w), "wrong_number"),
+        (lambda w, h: w.sort() or counted(w, h), "wrong_number"),
+        (lambda w, h: w.clear() or 0.5, "wrong_number"),
     ],
 }  # fmt: skip
 
@@ -260,6 +288,25 @@ WRONG = {
 @each_wrong_way(WRONG)
 def test_wrong_ways_are_named_in_both_languages(exercise, answer, kind, language):
     assert_named(exercise, answer, kind)
+
+
+def test_lists_are_handed_out_as_copies():
+    """A list sorted or emptied in place would change the trials for good."""
+
+    def sorts_afterwards(words, heads):
+        share = counted(words, heads)
+        words.sort()
+        return share
+
+    result = check("08.best_offset_share", sorts_afterwards)
+    assert result.kind == "changed_input" and "`sort`" in result.look
+    assert check("08.best_offset_share", lambda w, h: w.clear() or 0.5).kind == "wrong_number"
+    assert check("08.best_offset_share", counted).passed
+
+
+def test_two_lists_subtracted_are_not_told_to_be_tensors(language):
+    result = check("08.best_offset_share", lambda words, heads: max(heads - words))
+    assert result.kind == "raised" and "`zip`" in result.look
 
 
 def test_untouched_stubs_are_not_yet():

@@ -44,6 +44,7 @@ RIGHT_DEGREES = [
     lambda w, t: torch.ones(len(w)) @ (w >= t).float(),
     lambda w, t: torch.einsum("ij->j", (w >= t).int()),
     lambda w, t: torch.stack([(w[:, j] >= t).sum() for j in range(w.shape[1])]),
+    lambda w, t: [(w[:, j] >= t).sum() for j in range(len(w))],
     lambda w, t: len(w) - (w < t).sum(0),
     lambda w, t: torch.count_nonzero(w >= t, dim=0),
     lambda w, t: graphs.in_degrees(graphs.head_graph(w, t)),
@@ -90,6 +91,8 @@ RIGHT_OVERLAPS = [
     cell_by_cell,
     by_graphs,
     inclusion_exclusion,
+    lambda a, b: ((a & b).sum() / (a | b).sum()).numpy(),
+    lambda a, b: ((a & b).sum() / (a | b).sum()).reshape(1),
 ]
 
 # --- right ways: reachable -----------------------------------------------------------------
@@ -196,6 +199,8 @@ WRONG = {
         (lambda w, t: (w >= t).sum(), "all_edges_counted"),
         (lambda w, t: torch.full((len(w),), len(w)), "threshold_ignored"),
         (lambda w, t: (w.sum(0) >= t).long(), "sum_before_threshold"),
+        (lambda w, t: (w >= 0.25).sum(0), "threshold_by_hand"),  # right in the first trial
+        (lambda w, t: (w >= 0.2).sum(0), "threshold_by_hand"),
         (lambda w, t: torch.bincount(w.argmax(-1), minlength=len(w)), "strongest_only"),
         (lambda w, t: (w >= t).float(), "matrix_returned"),
     ],
@@ -217,6 +222,12 @@ WRONG = {
         (lambda a, b: a.sum() / b.sum() if a.sum() < b.sum() else b.sum() / a.sum(),
          "degrees_compared"),
         (lambda a, b: "much", "not_a_number"),
+        (lambda a, b: (a & b) / (a | b), "not_a_number"),
+        (lambda a, b: (a & b).sum() // (a | b).sum(), "nothing_shared"),
+        (lambda a, b: len(set(map(tuple, a.nonzero())) & set(map(tuple, b.nonzero())))
+         / (a | b).sum(), "nothing_shared"),
+        (lambda a, b: (a & b).sum() / (a ^ b).sum(), "wrong_number"),
+        (lambda a, b: (a & b).sum() / 25, "wrong_number"),  # all places, in one trial of two
     ],
     "09.reachable": [
         (lambda a, b: product(kept(a), kept(b)) > 0, "layers_exchanged"),
@@ -234,6 +245,8 @@ WRONG = {
          "any_number_of_steps"),
         (lambda a, b: product(kept(b.T), kept(a)) > 0, "second_layer_reversed"),
         (lambda a, b: (product(kept(b), kept(a)) > 0).any(1), "wrong_shape"),
+        (lambda a, b: product(kept(b), kept(a)) >= 0, "compared_otherwise"),
+        (lambda a, b: product(kept(b), kept(a)) > 1, "compared_otherwise"),
     ],
 }  # fmt: skip
 
@@ -241,6 +254,23 @@ WRONG = {
 @each_wrong_way(WRONG)
 def test_wrong_ways_are_named_in_both_languages(exercise, answer, kind, language):
     assert_named(exercise, answer, kind)
+
+
+def test_a_product_that_torch_cannot_do_is_no_stub(language):
+    """torch says so by a NotImplementedError, as an untouched stub may."""
+    for answer, words in (
+        (lambda a, b: kept(b) @ kept(a) > 0, "Bool"),
+        (lambda a, b: kept(b).float() @ kept(a) > 0, "bool"),
+        (lambda a, b: kept(a).mean(), "Bool"),
+    ):
+        result = check("09.reachable", answer)
+        assert (result.passed, result.kind) == (False, "raised"), result.message
+        assert words in result.look and "`.float()`" in result.look
+
+    def stub(first_layer, second_layer):
+        raise NotImplementedError("not implemented for now")
+
+    assert check("09.reachable", stub).passed is None
 
 
 def test_untouched_stubs_are_not_yet():

@@ -118,10 +118,20 @@ WRONG_SHAPES = [
     (lambda *sizes: ((2, 8, 10, 64),) * 3 + ((2, 8, 10, 10), (2, 10, 512)), "works_only_when"),
     (shapes_with(Q=lambda B, H, q, k, d, D: (1, H, q, d)), "works_only_when"),
     (lambda *sizes: ((2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 4), (2, 3, 5, 7), (2, 5, 12)),
-     "wrong_answer"),
-    (lambda *sizes: shapes_lesson(*sizes)[:4], "wrong_answer"),
-    (lambda *sizes: "(B, H, T_query, d_k)", "wrong_answer"),
-    (lambda *sizes: dict.fromkeys("abcde", (1, 2)), "wrong_answer"),
+     "hard_coded_size"),
+    (shapes_with(Q=lambda B, H, q, k, d, D: (B, q, d)), "other_shape"),
+    (shapes_with(V=lambda B, H, q, k, d, D: (B, H, d, k)), "other_shape"),
+    (shapes_with(scores=lambda B, H, q, k, d, D: None), "other_shape"),
+    (lambda *sizes: shapes_lesson(*sizes)[:4], "shapes_missing"),
+    (lambda *sizes: shapes_lesson(*sizes)[:1], "shapes_missing"),
+    (lambda *sizes: (*shapes_lesson(*sizes), shapes_lesson(*sizes)[3]), "shapes_too_many"),
+    (lambda *sizes: shapes_lesson(*sizes)[4], "sizes_alone"),
+    (lambda *sizes: sum(shapes_lesson(*sizes), ()), "sizes_alone"),
+    (lambda B, T_query, T_key, d_model, num_heads: d_model // num_heads, "no_list_of_shapes"),
+    (lambda *sizes: (), "no_list_of_shapes"),
+    (lambda *sizes: shapes_tensors(*sizes)[4], "no_list_of_shapes"),
+    (lambda *sizes: "(B, H, T_query, d_k)", "no_list_of_shapes"),
+    (lambda *sizes: dict.fromkeys("abcde", (1, 2)), "no_list_of_shapes"),
     (lambda B, T, d_model: (B, T, d_model), "wrong_arguments"),
 ]  # fmt: skip
 
@@ -291,6 +301,14 @@ def lengths_of_X(X, memory, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return merge_heads(scaled_dot_product_attention(Q, K, V, mask)[0]) @ W_O
 
 
+def mask_in_each_head(X, memory, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (split_heads(x, num_heads) for x in (X @ W_Q, memory @ W_K, memory @ W_V))
+    heads = [
+        scaled_dot_product_attention(Q[:, h], K[:, h], V[:, h], mask)[0] for h in range(num_heads)
+    ]
+    return torch.cat(heads, dim=-1) @ W_O
+
+
 def width_of_memory(X, memory, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     """Cuts the keys with the memory's own width, which W_K has changed."""
     B, T_key, d = memory.shape
@@ -352,6 +370,7 @@ SHARED = [
     ({"weights": lambda scores: scores.softmax(0)}, "softmax_over_batch"),
     ({"weights": lambda scores: scores}, "no_softmax"),
     ({"mix": lambda weights, Q, K, V: V}, "values_alone"),
+    ({"mix": lambda weights, Q, K, V: weights}, "weights_as_heads"),
     ({"mix": lambda weights, Q, K, V: weights @ Q}, "queries_as_values"),
     ({"mix": lambda weights, Q, K, V: weights.mT @ V}, "weights_transposed"),
     # masks
@@ -630,6 +649,8 @@ WRONG_ALIGNMENTS = [
     (lambda w: w.mean(1).argmin(-1), "smallest_weight"),
     (lambda w: w.mean(1).argmax(-1) + 1, "places_from_one"),
     (lambda w: w.mean(0).mean(0).argmax(-1), "batch_averaged"),
+    (lambda w: w.mean(0).argmax(-1), "batch_averaged"),
+    (lambda w: w[:, 1].argmax(-1), "one_head_asked"),
     (lambda w: w.mean(1).argmax(), "one_place_for_all"),
     (lambda w: w.mean(1).argmax(-1).argsort(-1), "places_sorted"),
     (lambda w: w.mean(1).argsort(-1, descending=True), "all_places"),
@@ -669,7 +690,7 @@ def test_c15_at_least_eight_right_ways_each():
 # kinds whose message has no number to show
 WITHOUT_NUMBER = {
     "axes_not_swapped", "not_a_tensor", "detached", "not_a_module", "missing_attribute",
-    "not_a_class",
+    "not_a_class", "no_list_of_shapes",
 }  # fmt: skip
 
 
@@ -692,6 +713,7 @@ def test_untouched_stubs_and_a_forgotten_return_are_no_failures(language):
         stub = MultiHeadCrossAttention if id.endswith("Attention") else lambda *inputs: None
         result = check(id, stub)
         assert result.passed is None and result.kind == "not_yet", id
+        assert ("`forward`" in result.look) is (stub is MultiHeadCrossAttention), result.look
     for id, answer, function in (
         ("10.cross_attention", no_return, "no_return"),
         ("10.MultiHeadCrossAttention", NoReturn, "forward"),
@@ -775,6 +797,9 @@ def test_a_length_written_for_both_sequences_is_told_by_when_it_works(language):
         "10.MultiHeadCrossAttention": module(lengths_of_X),
     }.items():
         assert "T_query = T_key" in check(id, answer).got
+    # A mask that only one of the two shapes fits has nothing to do with lengths.
+    by_heads = check("10.cross_attention", mask_in_each_head).got
+    assert "mask.shape = (T_query, T_key)" in by_heads, by_heads
     assert "d_memory = d_model" in check("10.cross_attention", width_of_memory).got
 
 
@@ -787,7 +812,59 @@ def test_wrong_shapes_are_told_one_after_another_and_in_numbers(language):
     result = check("10.cross_shapes", second)
     assert result.kind == "output_has_key_length" and "(2, 5, 12)" in result.expected
     other = check("10.cross_shapes", shapes_with(output=lambda B, H, q, k, d, D: (B, q + k, D)))
-    assert other.kind == "wrong_answer" and "output (2, 12, 12)" in other.message
+    assert other.kind == "other_shape" and "(2, 12, 12)" in other.got
+    assert "(B, T_query, d_model)" in other.expected and "(2, 5, 12)" in other.expected
+
+
+def test_the_pair_of_heads_and_weights_is_told_as_a_pair(language):
+    def merged(Q, K, V):
+        return merge_heads(scaled_dot_product_attention(Q, K, V))
+
+    def turned(Q, K, V):
+        return scaled_dot_product_attention(Q, K, V).transpose(1, 2).flatten(2)
+
+    def multiplied(Q, K, V):
+        return scaled_dot_product_attention(Q, K, V) @ Q
+
+    def concatenated(Q, K, V):
+        return torch.cat([scaled_dot_product_attention(Q, K, V)], dim=-1)
+
+    for joined in (merged, turned, multiplied, concatenated):
+
+        def answer(X, memory, W_Q, W_K, W_V, W_O, num_heads, mask=None, joined=joined):
+            parts = (X @ W_Q, memory @ W_K, memory @ W_V)
+            return joined(*(split_heads(part, num_heads) for part in parts)) @ W_O
+
+        result = check("10.cross_attention", answer)
+        assert result.kind == "raised" and "tuple" in result.message
+        assert "`heads, weights = …`" in result.look, result.message
+
+
+def test_a_refusal_returned_and_a_forward_misspelt_are_told(language):
+    class ReturnsTheError(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            if d_model % num_heads:
+                return ValueError(f"{num_heads} does not divide {d_model}")
+            for name in ("W_Q", "W_K", "W_V", "W_O"):
+                setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+            self.num_heads = num_heads
+
+        forward = LessonsOwn.forward
+
+    class Misspelt(Start):
+        def foward(self, X, memory, mask=None):
+            return X
+
+    for answer, words in ((ReturnsTheError, "`raise ValueError(…)`"), (Misspelt, "`forward`")):
+        result = check("10.MultiHeadCrossAttention", answer)
+        assert (result.passed, result.kind) == (False, "raised"), result.message
+        assert words in result.look, result.message
+
+
+def test_the_length_of_an_answer_with_too_few_shapes_is_told(language):
+    assert " 4." in check("10.cross_shapes", lambda *sizes: shapes_lesson(*sizes)[:4]).got
+    assert "int 4" in check("10.cross_shapes", lambda B, q, k, D, H: D // H).got
 
 
 def test_an_impossible_number_of_heads_has_to_be_refused_in_words(language):

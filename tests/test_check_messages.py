@@ -9,8 +9,9 @@ from check_probe import one_language  # noqa: F401
 from helpers.checks import base, check, comparing
 from helpers.checks.base import Exercise, Probe, random_tensors
 from helpers.checks.case import Case
-from helpers.checks.diagnosis import diagnose, matching
+from helpers.checks.diagnosis import diagnose
 from helpers.checks.errors import forgot_return, hint
+from helpers.checks.matching import matching
 from helpers.checks.report import Report
 from helpers.checks.result import Result, inline, listed, plain
 from helpers.checks.trying import attempt
@@ -76,6 +77,26 @@ def test_no_star_is_left_in_the_messages_of_lesson_08(language):
     assert {"en": "best", "es": "mejor"}[language] in bold
 
 
+def test_what_came_in_the_place_of_a_class_is_told_in_a_sentence(language):
+    words = {"en": "Something else, of the type `{}`.", "es": "Otra cosa, de tipo `{}`."}[language]
+    right = base.find("05.MultiHeadAttention").reference
+    for answer, name in ((right(6, 2), "MultiHeadAttention"), (len, "builtin_function_or_method")):
+        result = check("05.MultiHeadAttention", answer)
+        assert (result.kind, result.got) == ("not_a_class", words.format(name))
+        assert "`class MultiHeadAttention`" in result.look
+    assert check("05.MultiHeadAttention", 3).kind == "not_a_class"
+
+
+def test_a_tuple_or_a_list_in_the_place_of_a_tensor_is_told(language):
+    for answer, said in (
+        (lambda x, num_heads: (x,).mT, "`heads, weights = …`"),
+        (lambda x, num_heads: [x].view(1), "`torch.stack`"),
+        (lambda x, num_heads: [x] @ x, "`torch.stack`"),
+    ):
+        result = check("03.split_heads", answer)
+        assert result.kind == "raised" and said in result.look, result.message
+
+
 # --- lists, True and False ----------------------------------------------------------------------
 
 
@@ -104,12 +125,12 @@ def test_true_and_false_are_told_by_name(language):
     result = check("09.reachable", lambda a, b: right(a, b).fill_(True))
     wanted = {
         "en": "False was expected, True came.",
-        "es": "se esperaba False y ha llegado True.",
+        "es": "se esperaba False y se ha obtenido True.",
     }[language]
     assert result.got.endswith(wanted), result.got
     # Numbers in their place: both sides in the reader's own.
     counts = check("09.reachable", lambda a, b: right(a, b).long() * 7).got
-    wanted = {"en": "1 was expected, 7 came", "es": "se esperaba 1 y ha llegado 7"}[language]
+    wanted = {"en": "1 was expected, 7 came", "es": "se esperaba 1 y se ha obtenido 7"}[language]
     assert wanted in counts
 
 

@@ -16,7 +16,7 @@ import helpers.checks
 from helpers import texts
 from helpers.checks import attempted, base, check, comparing, exercises, results, weights
 from helpers.checks.result import inline
-from helpers.checks.trying import attempt
+from helpers.checks.trying import attempt, kept_attempt
 
 ID = "01.attention_weights"
 FOLDER = Path(inspect.getfile(helpers.checks)).parent
@@ -409,10 +409,8 @@ def test_misconceptions_are_far_outside_the_tolerance(id):
     for idea in exercise.misconceptions:
         gaps = []
         for probe in [*exercise.probes, *exercise.easier]:
-            a, b = (
-                attempt(exercise, exercise.reference, probe),
-                attempt(exercise, idea.wrong, probe),
-            )
+            right, wrong = exercise.reference, idea.wrong
+            a, b = (kept_attempt(exercise, answer, probe) for answer in (right, wrong))
             if a.error or b.error:
                 continue
             x, y = comparing.as_numbers(a.output), comparing.as_numbers(b.output)
@@ -458,7 +456,9 @@ def test_c39_class_report_names_missing_checks_and_scores_the_rest():
     kinds = [row["kind"] for row in json.loads(json.dumps(report.as_dicts()))]
     assert kinds == ["passed", "wrong_shape", "missing"]
     texts.set_language("es")
-    assert "Falta la comprobación: 01.row_entropy" in results("01")._repr_html_()
+    page = results("01")._repr_html_()
+    assert "Falta la comprobación: 01.row_entropy" in page
+    assert '<ul style="list-style:none;' in page  # the icons are the marks
 
 
 def test_not_yet_is_not_attempted_and_the_last_result_counts():

@@ -1,15 +1,11 @@
-"""The parts of the check machinery, each by its values: numbers, trials, findings."""
+"""The parts of a trial, each by its values: exercises, inputs, calls, gradients."""
 
 import importlib
-import math
-import re
-from fractions import Fraction
 
-import numpy as np
 import pytest
 import torch
 
-from helpers.checks import base, comparing
+from helpers.checks import base
 from helpers.checks.base import (
     Exercise,
     Misconception,
@@ -17,114 +13,8 @@ from helpers.checks.base import (
     copied,
     random_tensors,
 )
-from helpers.checks.case import Case, named, numbers, size_values, symbols
-from helpers.checks.diagnosis import _agree, diagnose
-from helpers.checks.errors import judge_expected_error
+from helpers.checks.diagnosis import diagnose
 from helpers.checks.trying import Outcome, attempt, gradients, own_random_state, words_of
-
-# --- numbers ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("values", "texts"),
-    [
-        ((999_999.0,), ["999999"]),
-        ((1e6,), ["1e+06"]),
-        ((-1_234_567.0,), ["-1.23e+06"]),
-        ((1_234_567.5,), ["1.23e+06"]),
-        ((0.5, 0.5), ["0.500", "0.500"]),
-        ((0.12341, 0.12342), ["0.12341", "0.12342"]),
-        ((0.1234561, 0.1234569), ["0.123456", "0.123457"]),
-        ((1e-7, 2e-7), ["1e-07", "2e-07"]),
-        ((-1e-7,), ["0.000"]),
-        ((math.inf, -math.inf, math.nan), ["inf", "-inf", "NaN"]),
-    ],
-)
-def test_written_takes_the_fewest_digits_that_tell_numbers_apart(values, texts):
-    assert comparing.written(*values) == texts
-
-
-def test_a_row_is_written_up_to_eight_numbers():
-    assert comparing.written_row(torch.arange(8.0)) == "[0, 1, 2, 3, 4, 5, 6, 7]"
-    assert comparing.written_row(torch.arange(9.0)) == "[0, 1, 2, 3, 4, 5, 6, 7, …]"
-    assert comparing.written_row(torch.tensor([[0.5, 1.25], [2, 3]])) == "[0.500, 1.250, 2, 3]"
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (torch.zeros(2, 3), "Tensor (2, 3) float32"),
-        (torch.zeros(4, dtype=torch.int64), "Tensor (4,) int64"),
-        ((), "tuple ()"),
-        ([1, "a", None, 2.0], "list (int, str, NoneType, float)"),
-        ((1, 2, 3, 4, 5), "tuple (int, int, int, int, …)"),
-        (np.zeros((5, 5)), "ndarray (5, 5)"),
-        (5, "int 5"),
-        (0.5, "float 0.5"),
-        (Fraction(1, 3), "Fraction 1/3"),
-        (True, "bool True"),
-        (None, "NoneType"),
-        ("long text", "str"),
-    ],
-)
-def test_a_thing_is_described_in_pythons_own_words(value, words):
-    assert comparing.described(value) == words
-
-
-def test_what_holds_numbers_and_what_does_not():
-    for value, want in ((2, 2), (Fraction(1, 4), 0.25), (torch.tensor([1, 2]), [1, 2])):
-        found = comparing.as_numbers(value)
-        assert found.tolist() == want and found.dtype == torch.float64
-    assert comparing.as_numbers(torch.eye(2).to_sparse()).tolist() == [[1, 0], [0, 1]]
-    for value in (True, "1", None, [1.0], torch.tensor(1j), torch.empty(2, device="meta")):
-        assert comparing.as_numbers(value) is None
-
-
-def test_the_coarsest_dtype_sets_the_tolerance():
-    half, brain = torch.zeros(1).half(), torch.zeros(1).bfloat16()
-    single, double, whole = torch.zeros(1), torch.zeros(1).double(), torch.zeros(1).long()
-    assert comparing.tolerance(1.0, 2) == comparing.tolerance(double) == 1e-9
-    assert comparing.tolerance(double, single) == comparing.tolerance(whole, 1.0) == 1e-5
-    assert comparing.tolerance(single, half) == 5e-3
-    assert comparing.tolerance(half, brain, double) == 2e-2
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "alike"),
-    [
-        ("a", "a", True),
-        ("a", "b", False),
-        (None, None, True),
-        ({"a": 1}, {"a": 1}, True),
-        ({"a": 1}, {"a": 2}, False),
-        ((1, "a"), [1, "a"], True),
-        ((1, "a"), (1, "b"), False),
-        (True, True, True),
-        (True, "True", False),
-        ((), (), True),
-        ("1", 1, False),
-        (object, object, False),
-        (torch.tensor([1.0]), torch.tensor([1.0 + 1e-6]), True),
-        (torch.tensor([0.0]), torch.tensor([2e-5]), False),
-    ],
-)
-def test_the_same_things_are_the_same(a, b, alike):
-    assert comparing.same(a, b) is alike
-
-
-def test_where_tensors_differ_in_three_dimensions():
-    a = torch.zeros(2, 3, 4, dtype=torch.float64)
-    a[1, 0, 0] = math.inf
-    b = a.clone()
-    b[0, 2, 1], b[1, 1, 3] = 0.1, 0.3
-    assert comparing.largest_difference(a, b) == (1, 1, 3)  # inf against inf is no difference
-    assert comparing.first_different_row(a, b, 1e-5) == (0, 2)
-    assert comparing.first_different_row(a, b, 0.2) == (1, 1)
-    a[0, 0, 2] = b[0, 0, 2] = math.nan
-    assert comparing.first_different_row(a, b, 1e-5) == (0, 2)
-
-
-# --- trials -------------------------------------------------------------------------------------
 
 
 def test_a_trial_is_written_as_its_inputs():
@@ -190,6 +80,16 @@ def test_registered_exercises_are_found_and_others_are_not(monkeypatch):
     assert base.find("98.other") is None and base.find("nonsense.x") is None
 
 
+def test_a_lessons_file_is_read_only_where_its_exercise_is_not_known_yet(monkeypatch):
+    read, known = [], double_exercise(id="03.known")
+    monkeypatch.setattr(base, "_exercises", {"03.known": known})
+    monkeypatch.setattr(base.importlib, "import_module", read.append)
+    assert base.find("03.known") is known and read == []
+    for id in ("04.not.known", "77.no_lesson", "nonsense", "s.x"):
+        assert base.find(id) is None
+    assert read == ["helpers.checks.lesson04"]
+
+
 def test_all_lessons_are_read_in_their_order(monkeypatch):
     called, real = [], importlib.import_module
 
@@ -204,6 +104,13 @@ def test_all_lessons_are_read_in_their_order(monkeypatch):
     assert found == sorted(found) and set(found) >= {name[-2:] for name in lessons}
 
 
+def test_within_a_lesson_exercises_keep_the_order_of_its_file(monkeypatch):
+    base.exercises()  # reads all files
+    ids = ["10.a", "02.b.x", "02.a"]
+    monkeypatch.setattr(base, "_exercises", {id: double_exercise(id=id) for id in ids})
+    assert list(base.exercises()) == ["02.b.x", "02.a", "10.a"]
+
+
 def test_random_tensors_are_seeded_scaled_and_leave_the_global_state_alone():
     state = torch.get_rng_state()
     a, b = random_tensors(7, (2, 3), (4,))
@@ -212,6 +119,17 @@ def test_random_tensors_are_seeded_scaled_and_leave_the_global_state_alone():
     assert torch.equal(again[0], 10 * a) and torch.equal(again[1], 10 * b)
     assert torch.equal(a, torch.randn(2, 3, generator=torch.Generator().manual_seed(7)))
     assert torch.equal(state, torch.get_rng_state())
+
+
+def test_random_tensors_do_not_follow_the_readers_defaults():
+    (plain,) = random_tensors(7, (2,))
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            (made,) = random_tensors(7, (2,))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert made.dtype == torch.float32 and torch.equal(made, plain)
 
 
 def test_the_random_state_inside_is_the_seed_and_afterwards_as_before():
@@ -310,119 +228,3 @@ def test_wrong_numbers_are_counted_and_without_a_mask_nothing_is_said_of_one():
     assert finding.hints == () and len(finding.evidence) == 1
     listed = diagnose(exercise, lambda x, n: (x * n).tolist())
     assert (listed.kind, listed.quotes) == ("not_a_tensor", ())
-
-
-# --- the words' numbers -------------------------------------------------------------------------
-
-
-def test_symbols_stand_for_sizes_that_one_symbol_has():
-    assert (symbols(()), symbols(("T",)), symbols(("B", "T"))) == ("()", "(T,)", "(B, T)")
-    sizes = {"B": 2, "T": 5, "H": 2, "d_model": 6}
-    assert named((5, 2, 6), sizes) == "(T, 2, d_model)"
-    assert named((7,), sizes) == "(7,)"
-
-
-def test_texts_may_use_each_size_its_root_and_the_call():
-    probe = Probe({"x": torch.zeros(4, 2)}, {"T": 4, "d_k": 2})
-    assert size_values(probe) == {
-        "sizes": "T = 4, d_k = 2",
-        "T": 4,
-        "sqrt_T": "2",
-        "d_k": 2,
-        "sqrt_d_k": "1.414",
-        "trial": "x (4, 2)",
-    }
-
-
-@pytest.mark.parametrize(
-    ("answer", "rows", "sentence"),
-    [
-        (lambda x, n: x + 1, False,
-         ("checks.number_at", {"index": "1", "expected": "6", "got": "3"})),
-        (lambda x, n: x + 2, False,
-         ("checks.number_at", {"index": "1", "expected": "6", "got": "4"})),
-        (lambda x, n: x + 2, True, ("checks.number", {"expected": "[3, 6]", "got": "[3, 4]"})),
-        (lambda x, n: x[None], False, ("checks.shapes", {"expected": (2,), "got": (1, 2)})),
-        (lambda x, n: [3, 6], False, None),
-    ],
-)  # fmt: skip
-def test_the_sentence_of_numbers(answer, rows, sentence):
-    exercise = double_exercise(rows=rows)
-    (probe,) = exercise.probes
-    case = Case(exercise, answer, probe, attempt(exercise, answer, probe))
-    if sentence is not None:
-        key, values = sentence
-        sentence = key, {**values, "trial": "x (2,), n = 3"}
-    assert numbers(case) == sentence
-
-
-# --- refusals -----------------------------------------------------------------------------------
-
-
-def refusal(answer):
-    """The finding on a trial where a right answer raises and names 64 and 5."""
-    inputs = {"d_model": 64, "num_heads": 5}
-    probe = Probe(inputs, {"d": 64, "H": 5}, "", (ValueError, AssertionError), ("64", "5"))
-    exercise = double_exercise(make_probes=lambda: [probe])
-    return judge_expected_error(Case(exercise, answer, probe, attempt(exercise, answer, probe)))
-
-
-def test_a_refusal_that_did_not_come_is_told_with_what_came():
-    finding = refusal(lambda d_model, num_heads: 12)
-    assert (finding.kind, finding.passed, finding.own) == ("should_raise", False, False)
-    assert (finding.values["error"], finding.values["got"]) == ("ValueError", "int 12")
-    assert (finding.values["d"], finding.values["trial"]) == (64, "d_model = 64, num_heads = 5")
-    assert finding.evidence == finding.quotes == finding.hints == ()
-
-
-def test_a_refusal_without_its_numbers_is_quoted_and_told_which_are_missing():
-    def nameless(d_model, num_heads):
-        raise AssertionError("640 and 5x do not fit")
-
-    def half(d_model, num_heads):
-        raise ValueError(f"{num_heads} heads")
-
-    finding = refusal(nameless)
-    assert finding.kind == "error_without_numbers" and finding.values["missing"] == ["64", "5"]
-    assert finding.values["error"] == "ValueError"
-    (line, source), words = finding.quotes
-    assert line == "line" and re.fullmatch(r"\d+: raise AssertionError\(.*\)", source)
-    assert words == ("words", "AssertionError: 640 and 5x do not fit")
-    assert refusal(half).values["missing"] == ["64"]
-
-
-def test_a_right_refusal_is_none_and_another_error_is_the_readers_own():
-    def right(d_model, num_heads):
-        raise ValueError(f"{d_model} over {num_heads}")
-
-    def other(d_model, num_heads):
-        raise KeyError(d_model, num_heads)
-
-    assert refusal(right) is None
-    assert refusal(other).kind == "raised"
-
-
-def test_a_pass_says_so_and_nothing_else():
-    finding = diagnose(double_exercise(), lambda x, n: n * x)
-    assert (finding.kind, finding.passed, finding.values) == ("passed", True, {})
-    assert finding.evidence == finding.hints == finding.quotes == ()
-
-
-@pytest.mark.parametrize(
-    ("answer", "got"),
-    [
-        (lambda x, n: (x * n).long(), "Tensor (2,) int64"),
-        (lambda x, n: x * n + 1j, "Tensor (2,) complex64"),
-    ],
-)
-def test_numbers_of_another_kind_are_told_by_their_dtype(answer, got):
-    made = [Probe({"x": torch.tensor([1.25, 2.0]), "n": 3}, {"T": 2, "n": 3})]
-    finding = diagnose(double_exercise(make_probes=lambda: made), answer)
-    assert (finding.kind, finding.values["got"]) == ("wrong_dtype", got)
-    assert finding.evidence == finding.quotes == ()
-
-
-def test_an_error_agrees_with_an_error_of_its_kind_alone():
-    error, other, nothing = Outcome(error=ValueError()), Outcome(error=KeyError()), Outcome()
-    assert _agree(error, Outcome(error=ValueError("words"))) and _agree(nothing, Outcome())
-    assert not _agree(error, other) and not _agree(error, nothing) and not _agree(nothing, error)

@@ -17,10 +17,12 @@ from helpers import attention, texts
 from helpers.attention import MultiHeadAttention
 from helpers.checks import base, check
 from helpers.checks.base import Exercise, Probe, random_tensors
+from helpers.checks.case import Finding
 from helpers.checks.modules import run_module
+from helpers.checks.result import result_of
 
 WORDS = {
-    name: {"wanted": "A right answer.", "passed": "Right."}
+    name: {"wanted": "What {call} gives.", "passed": "Right: {name}."}
     for name in (
         "split_heads",
         "merge_heads",
@@ -328,13 +330,26 @@ def test_a_refusal_must_come_and_name_the_numbers():
 
 def test_numbers_and_plain_things():
     wrong = check("99.head_size", lambda d_model, num_heads: d_model / num_heads + 1)
-    assert wrong.kind == "wrong_values" and "8 was expected, 9 came" in wrong.got
+    assert wrong.kind == "wrong_number" and "8 was expected, 9 came" in wrong.got
     assert kind_of("head_size", lambda d_model, num_heads: "8") == "not_a_number"
-    assert kind_of("head_size", lambda d_model, num_heads: torch.zeros(2)) == "wrong_shape"
+    assert kind_of("head_size", lambda d_model, num_heads: torch.zeros(2)) == "not_a_number"
     assert check("99.shape_after", lambda B, T: torch.Size([B, T])).passed
     other = check("99.shape_after", lambda B, T: (T, "<b>"))
     assert other.kind == "wrong_answer" and other.quotes == (("Your answer", "(5, '<b>')"),)
     assert "(2, 5)" not in other.message, "the answer is not given away"
+
+
+def test_the_words_of_an_exercise_are_filled():
+    assert check("99.shape_after", lambda B, T: (B, T)).title == "Right: shape_after."
+    assert "What shape_after(B, T) gives." in check("99.shape_after", lambda B, T: None).expected
+    numbers = "With x = 2: 20 was expected, 4 came."
+    assert check("99.tenfold", lambda x: x + x).got == f"This. {numbers}"
+
+
+def test_a_kind_without_words_is_an_error_that_says_where_they_belong():
+    exercise, finding = base.find("99.tenfold"), Finding("nowhere", own=True)
+    with pytest.raises(KeyError, match="check_99.kinds.nowhere"):
+        result_of(exercise, finding)
 
 
 def test_of_misconceptions_that_agree_at_first_the_one_that_fits_most_is_named():

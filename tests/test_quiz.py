@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import re
 
 import ipywidgets
 import pytest
@@ -78,6 +79,16 @@ def test_several_right_wants_exactly_the_right_ones(quiz_id, name):
             assert told in said.splitlines()[0]
             for option in question.options:
                 assert (question.whys[option] in said) is (option in chosen)
+
+
+@pytest.mark.parametrize("quiz_id, name", [("03", "q5"), ("01", "q6")])
+def test_an_explained_option_ends_before_its_explanation(quiz_id, name):
+    """One full stop after the quotation mark, whether the option is a sentence or not."""
+    question = question_of(quiz_id, name)
+    for option, text in question.options.items():
+        line = answered(quiz_id, name, [option]).feedback(name).splitlines()[1]
+        assert re.search(rf"[“«]{re.escape(text.rstrip('.'))}[”»]\. ", line), line
+        assert line.endswith(question.whys[option])
 
 
 def test_the_second_miss_names_what_is_missing():

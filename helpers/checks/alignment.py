@@ -35,7 +35,7 @@ alignment_exercise.misconception(
 )
 alignment_exercise.misconception("heads_kept", lambda w: w.argmax(-1))
 alignment_exercise.misconception(
-    "one_head_asked", lambda w: w[:, 0].argmax(-1), lambda w: w[:, -1].argmax(-1)
+    "one_head_asked", *(lambda w, head=head: w[:, head].argmax(-1) for head in (0, 1, -1))
 )
 alignment_exercise.misconception("loudest_head", lambda w: w.amax(1).argmax(-1))
 alignment_exercise.misconception(
@@ -53,7 +53,9 @@ alignment_exercise.misconception(
 )
 alignment_exercise.misconception("smallest_weight", lambda w: w.mean(1).argmin(-1))
 alignment_exercise.misconception("places_from_one", lambda w: alignment(w) + 1)
-alignment_exercise.misconception("batch_averaged", lambda w: w.mean((0, 1)).argmax(-1))
+alignment_exercise.misconception(
+    "batch_averaged", lambda w: w.mean((0, 1)).argmax(-1), lambda w: w.mean(0).argmax(-1)
+)
 alignment_exercise.misconception(
     "one_place_for_all", lambda w: w.mean(1).flatten(1).argmax(-1), lambda w: w.mean(1).argmax()
 )

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a probe is itself alone, and a key of `Exercise.kept`
 class Probe:
     """One call of the reader's answer.
 
@@ -52,7 +52,7 @@ def copied(value):
         return value.detach().clone()
     if isinstance(value, dict):
         return {name: copied(part) for name, part in value.items()}
-    return value
+    return list(value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ class Exercise:
     shared_words: files whose `kinds` are used where the lesson's own has no words for a kind.
 
     Rules see wrong answers that match no misconception, as (case) -> (kind, values) or None.
-    Facts add a sentence of numbers to any wrong answer, as (case) -> (text key, values) or None.
+    Facts add a sentence of numbers to any wrong answer, remarks one to a right answer, as
+    (case) -> (text key, values) or None.
     """
 
     id: str
@@ -99,6 +100,8 @@ class Exercise:
     misconceptions: list[Misconception] = field(default_factory=list)
     rules: list[Callable] = field(default_factory=list)
     facts: list[Callable] = field(default_factory=list)
+    remarks: list[Callable] = field(default_factory=list)
+    kept: dict = field(default_factory=dict, repr=False)  # (answer, probe) -> Outcome; see trying
 
     @property
     def name(self) -> str:
@@ -127,17 +130,22 @@ class Exercise:
         return answer(*inputs.values())
 
     def compared(self, output):
-        """The part of what came back that is compared."""
-        if self.first_of_tuple and isinstance(output, (tuple, list)) and output:
-            return output[0]
-        return output
+        """The part of what came back that is compared. A list of heads is no (output, weights)."""
+        if not (self.first_of_tuple and isinstance(output, (tuple, list)) and output):
+            return output
+        shapes = {part.shape if isinstance(part, Tensor) else None for part in output}
+        heads = isinstance(output, list) and len(output) > 1 and len(shapes) == 1 and all(shapes)
+        return output if heads else output[0]
 
 
 class ProblemError(Exception):
-    """Raised by a `run` when the answer is not of the form asked for: a kind and its numbers."""
+    """Raised by a `run` when the answer is not of the form asked for: a kind and its numbers.
 
-    def __init__(self, kind: str, **values):
-        self.kind, self.values = kind, values
+    own: the words of the kind stand in the lesson's file.
+    """
+
+    def __init__(self, kind: str, own: bool = False, **values):
+        self.kind, self.own, self.values = kind, own, values
         super().__init__(kind)
 
 

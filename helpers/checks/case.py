@@ -8,7 +8,7 @@ from torch import Tensor
 
 from . import comparing
 from .base import Exercise, Probe
-from .trying import Outcome, attempt
+from .trying import Outcome, kept_attempt
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Case:
     @cached_property
     def expected(self):
         """The reference's output. An error in it is a fault of the exercise and is raised."""
-        outcome = attempt(self.exercise, self.exercise.reference, self.probe)
+        outcome = kept_attempt(self.exercise, self.exercise.reference, self.probe)
         if outcome.error is not None:
             raise outcome.error
         return outcome.output

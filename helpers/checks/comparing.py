@@ -14,6 +14,13 @@ def is_number(value) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
+def is_decimal(value) -> bool:
+    """A number that is not kept as a whole one, whatever its amount: 12.0, but not 12."""
+    if isinstance(value, Tensor):
+        return value.is_floating_point()
+    return is_number(value) and not isinstance(value, numbers.Rational)
+
+
 def as_numbers(value) -> Tensor | None:
     """The numbers of a tensor or of a plain number, in double precision; else None."""
     if isinstance(value, Tensor):
@@ -30,8 +37,14 @@ def as_numbers(value) -> Tensor | None:
 
 def tolerance(*values) -> float:
     """The tolerance of the coarsest dtype among them; anything that is no float counts as fp32."""
-    dtypes = (value.dtype if isinstance(value, Tensor) else torch.float64 for value in values)
+    dtypes = (value.dtype if isinstance(value, Tensor) else _kept_as(value) for value in values)
     return max(TOLERANCE.get(dtype, TOLERANCE[torch.float32]) for dtype in dtypes)
+
+
+def _kept_as(value) -> torch.dtype:
+    """A plain decimal may have been an fp32 tensor a line before; a whole number is exact."""
+    decimal = isinstance(value, float) and not value.is_integer()
+    return torch.float32 if decimal else torch.float64
 
 
 def same(a, b) -> bool:

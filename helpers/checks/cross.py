@@ -164,6 +164,7 @@ WRONG_CROSS = {
     "keys_by_W_Q": [
         cross_with(make=lambda self, X, memory: (self.W_Q(X), self.W_Q(memory), self.W_V(memory)))
     ],
+    "weights_as_heads": [cross_with(mix=lambda self, weights, Q, K, V: weights)],
     "one_mask_for_all": [masked_by(lambda mask: mask[:1] if mask.dim() == 4 else mask)],
     "empty_row_nan": [weighed_by(plain(-math.inf))],
     "empty_row_flat": [weighed_by(plain(-1e9))],

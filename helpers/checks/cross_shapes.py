@@ -8,7 +8,9 @@ from numbers import Integral
 
 from torch import Tensor
 
-from .base import Exercise, Probe
+from .base import Exercise, Probe, ProblemError
+from .case import Case
+from .comparing import described
 
 TENSORS = ("Q", "K", "V", "scores", "output")
 
@@ -27,7 +29,7 @@ def cross_shapes(B: int, T_query: int, T_key: int, d_model: int, num_heads: int)
 def first_wrong(answer: Callable, *sizes: int, **named: int):
     """The first shape that is wrong, "Q (2, 5, 12)", so that slips are told one by one.
 
-    "right" when none is. What is no list of five shapes comes back as it is.
+    "right" when none is. Raises `ProblemError` for what is no list of five shapes.
     """
     sizes = (*sizes, *named.values())
     shapes = answer(*sizes)
@@ -35,8 +37,16 @@ def first_wrong(answer: Callable, *sizes: int, **named: int):
         names = {str(name).lower(): shape for name, shape in shapes.items()}
         if names.keys() == {name.lower() for name in TENSORS}:
             shapes = [names[name.lower()] for name in TENSORS]
-    if not isinstance(shapes, (tuple, list)) or len(shapes) != len(TENSORS):
-        return shapes
+    if shapes is None or shapes is NotImplemented:
+        return None
+    if not isinstance(shapes, (tuple, list)) or not shapes:
+        raise ProblemError("no_list_of_shapes", own=True, got=described(shapes))
+    count = len(shapes)
+    if all(isinstance(part, Integral) for part in shapes):
+        raise ProblemError("sizes_alone", own=True, count=count)
+    if count != len(TENSORS):
+        kind = "shapes_missing" if count < len(TENSORS) else "shapes_too_many"
+        raise ProblemError(kind, own=True, count=count)
     right = cross_shapes(*sizes)
     for name, shape, wanted in zip(TENSORS, map(_as_shape, shapes), right, strict=True):
         if str(shape) != str(wanted):  # as text, where 4.0 is not 4
@@ -119,5 +129,19 @@ WRONG_SHAPES = {
     "output_of_one_head": [("output", "B T_query d_k")],
     "output_as_scores": [("output", "B T_query T_key"), ("output", "B H T_query T_key")],
 }  # fmt: skip
+SYMBOLS = ("B, H, T_query, d_k", "B, H, T_key, d_k", "B, H, T_key, d_k", "B, H, T_query, T_key",
+           "B, T_query, d_model")  # fmt: skip
+
+
+def other_shape(case: Case):
+    """Any other wrong shape, beside the right one."""
+    tensor, shape = str(case.got).split(" ", 1)
+    place, inputs = TENSORS.index(tensor), case.probe.inputs
+    right = cross_shapes(*inputs.values())[place]
+    values = {"tensor": tensor, "symbols": f"({SYMBOLS[place]})", "right": str(right)}
+    return "other_shape", {**values, "got_shape": shape}
+
+
+shapes_exercise.rules += [other_shape]
 for kind, ways in WRONG_SHAPES.items():
     shapes_exercise.misconception(kind, *(shapes_with(*way) for way in ways))

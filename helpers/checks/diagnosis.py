@@ -7,16 +7,16 @@ the numbers are furthest apart.
 """
 
 import inspect
-from collections.abc import Iterable
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from . import comparing, errors
-from .base import Exercise, Misconception, Probe
+from .base import Exercise, Probe
 from .case import Case, Finding, named, size_values, symbols
-from .trying import Outcome, attempt, gradients
+from .matching import fails, matching, same_arguments
+from .trying import attempt, gradients
 from .values import ValueExercise
 
 MASK_ALONE = (("checks.hints.with_a_mask_only", {}),)
@@ -41,22 +41,22 @@ def diagnose(exercise: Exercise, answer) -> Finding:
         return Finding("changed_input", values={"names": changed})
     if exercise.differentiable and (names := cut_gradients(exercise, answer)):
         return Finding("detached", values={"names": names})
-    return Finding("passed", True)
+    case = Case(exercise, answer, probe, outcome, tuple(earlier))
+    remarks = tuple(said for remark in exercise.remarks if (said := remark(case)))
+    return Finding("passed", True, hints=remarks)
 
 
 def _wrong_form(exercise: Exercise, answer) -> str | None:
-    if not callable(answer):
-        return "not_callable"
-    if inspect.isclass(exercise.reference) and not inspect.isclass(answer):
-        return "not_a_class"
-    return None
+    if inspect.isclass(exercise.reference):
+        return None if inspect.isclass(answer) else "not_a_class"
+    return None if callable(answer) else "not_callable"
 
 
 def judge(case: Case) -> Finding | None:
     """None when this trial came out right."""
     error = case.outcome.error
-    if isinstance(error, NotImplementedError) and not case.earlier:
-        return replace(case.finding("not_yet", numbers=False), passed=None)
+    if errors.is_a_stub(error) and not case.earlier:
+        return not_yet(case)
     if case.probe.raises:
         return errors.judge_expected_error(case)
     if error is not None:
@@ -65,57 +65,20 @@ def judge(case: Case) -> Finding | None:
         if case.earlier:
             return case.finding("none_sometimes", numbers=False)
         function = errors.forgot_return(case.answer)
-        kind = "no_return" if function else "not_yet"
-        finding = case.finding(kind, numbers=False, values={"function": function})
+        if not function:
+            return not_yet(case)
+        finding = case.finding("no_return", numbers=False, values={"function": function})
         return replace(finding, passed=None)
     if case.right:
         return None
     return next(finding for layer in LAYERS if (finding := layer(case)))
 
 
-def matching(case: Case) -> Misconception | None:
-    """The misconception that gives what came here; where several do, the one that fits most.
-
-    One that would have failed an earlier trial with the same arguments is not what the reader did.
-    """
-    exercise, best, most = case.exercise, None, 0
-    passed = _same_arguments(case)
-    for idea in exercise.misconceptions:
-        there = attempt(exercise, idea.wrong, case.probe)
-        if there.error is not None or comparing.same(there.output, case.expected):
-            continue
-        if not comparing.same(there.output, case.got) or _fails(case, idea.wrong, passed):
-            continue
-        agreements = 1 + sum(
-            _agree(attempt(exercise, idea.wrong, probe), attempt(exercise, case.answer, probe))
-            for probe in exercise.probes
-            if probe is not case.probe
-        )
-        if agreements > most:
-            best, most = idea, agreements
-    return best
-
-
-def _same_arguments(case: Case) -> list[Probe]:
-    """Trials that came out right with the same arguments; refusals say nothing about numbers."""
-    asked = case.probe.inputs.keys()
-    return [
-        before for before in case.earlier if before.inputs.keys() == asked and not before.raises
-    ]
-
-
-def _fails(case: Case, wrong, probes: Iterable[Probe]) -> bool:
-    """Would this answer have failed one of these trials?"""
-    exercise = case.exercise
-    return not all(
-        Case(exercise, wrong, probe, attempt(exercise, wrong, probe)).right for probe in probes
-    )
-
-
-def _agree(a: Outcome, b: Outcome) -> bool:
-    if a.error is not None or b.error is not None:
-        return type(a.error) is type(b.error)
-    return comparing.same(a.output, b.output)
+def not_yet(case: Case) -> Finding:
+    made = inspect.isclass(case.exercise.reference)
+    hint = "checks.hints.write_class" if made else "checks.hints.write_function"
+    hints = ((hint, {"name": case.exercise.name}),)
+    return replace(case.finding("not_yet", numbers=False, hints=hints), passed=None)
 
 
 def misconception(case: Case) -> Finding | None:
@@ -123,7 +86,7 @@ def misconception(case: Case) -> Finding | None:
     if idea is None:
         return None
     # What is wrong with a mask alone: the reader looks for it in lines that are right without one.
-    elsewhere = _first_mask(case) and _fails(case, idea.wrong, case.earlier)
+    elsewhere = _first_mask(case) and fails(case, idea.wrong, case.earlier)
     return case.finding(idea.kind, own=True, hints=MASK_ALONE if elsewhere else ())
 
 
@@ -137,6 +100,8 @@ def unstable(case: Case) -> Finding | None:
     """Two calls with the same inputs that differ: dropout, fresh random weights, hidden state."""
     if comparing.as_numbers(case.got) is None and not isinstance(case.got, (tuple, list)):
         return None  # no numbers to compare, a NumPy array for one: a later question names that
+    if not comparing.same(case.got, case.got):
+        return None  # a list of such things
     again = attempt(case.exercise, case.answer, case.probe, seed=1)
     if again.error is None and comparing.same(again.output, case.got):
         return None
@@ -172,7 +137,7 @@ def kind_of_thing(case: Case) -> Finding | None:
     expected, got = case.expected, case.got
     numeric = comparing.as_numbers(got) is not None
     if comparing.is_number(expected):
-        wrong = None if numeric else "not_a_number"
+        wrong = None if numeric and case.tensors() else "not_a_number"
     elif not isinstance(expected, Tensor):
         wrong = "wrong_answer"
     elif not isinstance(got, Tensor):
@@ -181,6 +146,8 @@ def kind_of_thing(case: Case) -> Finding | None:
         wrong = None if numeric and _same_family(expected, got) else "wrong_dtype"
     if not wrong:
         return None
+    if wrong == "wrong_answer" and (finding := hard_coded_size(case) or rules(case)):
+        return finding
     # What is no number has no sentence of numbers: show the thing itself.
     quotes = (("value", repr(got)[:200]),) if wrong == "wrong_answer" else ()
     values = {"got": comparing.described(got)}
@@ -228,7 +195,7 @@ def rules(case: Case) -> Finding | None:
 
 def _earlier_alike(case: Case) -> list[Probe]:
     """Trials that came out right with the same arguments at other sizes."""
-    return [before for before in _same_arguments(case) if before.sizes != case.probe.sizes]
+    return [before for before in same_arguments(case) if before.sizes != case.probe.sizes]
 
 
 def hard_coded_size(case: Case) -> Finding | None:
@@ -241,6 +208,8 @@ def hard_coded_size(case: Case) -> Finding | None:
 
 
 def wrong_values(case: Case) -> Finding:
+    if comparing.is_number(case.expected):
+        return case.finding("wrong_number")
     expected, got = case.tensors()
     within = comparing.tolerance(case.expected, case.got)
     near = torch.isclose(expected, got, rtol=within, atol=within, equal_nan=True)

@@ -19,8 +19,17 @@ _WORDS = (
     (r"shape '.*' is invalid for input of size (\d+)", "reshape"),
     (r"Dimension out of range", "dimension"),
     (r"NoneType", "none"),
+    (r"'tuple' (object has no|and)|and 'tuple'|(got|not) \(?tuple|tuple indices", "tuple"),
+    (r"'list' (object has no|and)|and 'list'|(got|not) \(?list|list indices", "list"),
+    (r"not implemented for '(\w+)'", "dtype"),
+    (r"could not infer output dtype.*Got: (\w+)", "dtype"),
+    (r"to have the same dtype, but got: (\w+) != (\w+)", "two_dtypes"),
+    (r"__init__\(\) should return None", "init_returns"),
+    (r'missing the required "forward"', "no_forward"),
     (r"before Module\.__init__", "super_init"),
 )
+
+_BY_TORCH = r"not implemented for '|Could not run '|missing the required \"forward\""
 
 _KINDS = (
     (RecursionError, "recursion"),
@@ -34,9 +43,10 @@ def raised(case: Case) -> Finding:
     """The reader's code stopped: its line, the exception's words, and where to look."""
     error = case.outcome.error
     if isinstance(error, ProblemError):
-        return case.finding(error.kind, values=error.values)
+        return case.finding(error.kind, own=error.own, values=error.values)
     said = quotes(error)
-    if isinstance(error, TypeError) and reader_line(error) is None:
+    no_line = isinstance(error, TypeError) and reader_line(error) is None
+    if no_line and "should return None" not in words_of(error):
         # No line of theirs ran: the call itself did not fit.
         return case.finding("wrong_arguments", quotes=said)
     return case.finding("raised", hints=(hint(case),), quotes=said)
@@ -59,6 +69,11 @@ def hint(case: Case) -> tuple[str, dict]:
 
 def _mask_may_be_none(case: Case) -> bool:
     return "mask" in case.exercise.call and "mask" not in case.probe.inputs
+
+
+def is_a_stub(error: BaseException | None) -> bool:
+    """`raise NotImplementedError` of a stub; torch raises it too, for a dtype that it cannot do."""
+    return isinstance(error, NotImplementedError) and not re.search(_BY_TORCH, str(error))
 
 
 def quotes(error: BaseException) -> tuple[tuple[str, str], ...]:

@@ -42,14 +42,10 @@ def _ask(answer: Callable, d_model: int, num_heads: int, **kind):
         raise
     if "impossible" not in kind:
         right = comparing.same(size, d_model // num_heads)
-        return (float(size),) if right and _is_decimal(size) else size
+        return (float(size),) if right and comparing.is_decimal(size) else size
     if isinstance(size, (str, Exception)):
         return "words"
     return "None" if size is None else size
-
-
-def _is_decimal(size) -> bool:
-    return isinstance(size, float) or (isinstance(size, Tensor) and size.is_floating_point())
 
 
 def _possible(d_model: int, H: int) -> Probe:

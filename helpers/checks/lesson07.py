@@ -64,11 +64,20 @@ shares_exercise.misconception(
     "largest_counted",
     lambda w, p: (w[:, :, -1].argmax(-1)[..., None] == p[:, None]).float().mean(0),
 )
-shares_exercise.misconception("places_counted_from_1", lambda w, p: pointer_shares(w, p + 1))
+shares_exercise.misconception("places_counted_from_1", lambda w, p: pointer_shares(w, p + 1),
+                              lambda w, p: pointer_shares(w, (p - 1) % w.shape[-1]))  # fmt: skip
 shares_exercise.misconception(
     "pointers_of_one_row",
     lambda w, p: w[:, :, -1].mean(0)[:, p[0]],
     lambda w, p: w[:, :, -1].mean(0)[:, p[-1]],
+)
+shares_exercise.misconception(
+    "pointers_of_all_rows",  # each row read at the places of all rows
+    lambda w, p: torch.stack([w[:, :, -1].mean(0)[:, p[:, i]].mean(-1) for i in range(2)], -1),
+)
+shares_exercise.misconception("largest_row", lambda w, p: _at_pointers(w[:, :, -1], p).amax(0))
+shares_exercise.misconception(
+    "last_row_kept", lambda w, p: _at_pointers(w[:, :, -1], p)[-1] / len(p)
 )
 shares_exercise.misconception("one_row_alone", lambda w, p: _at_pointers(w[:, :, -1], p)[0])
 

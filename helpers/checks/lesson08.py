@@ -42,16 +42,16 @@ words_exercise = register(
 )
 
 
-def _pieces(owner: Tensor) -> list[Tensor]:
-    """The tokens of each word, words in order."""
-    return [(owner == word).nonzero()[:, 0] for word in range(int(owner.max()) + 1)]
+def _pieces(owner: Tensor, extra: int = 0) -> list[Tensor]:
+    """The tokens of each word, words in order; `extra` words that have no tokens."""
+    return [(owner == word).nonzero()[:, 0] for word in range(int(owner.max()) + 1 + extra)]
 
 
 def _merged(to: Callable, source: Callable) -> Callable:
     """Word maps with `to` over the pieces of the key word, `source` over those of the query."""
 
-    def wrong(weights, owner):
-        words = _pieces(owner)
+    def wrong(weights, owner, extra=0):
+        words = _pieces(owner, extra)
         columns = torch.stack([to(weights[:, pieces]) for pieces in words], dim=1)
         return torch.stack([source(columns[pieces].mT) for pieces in words])
 
@@ -93,12 +93,19 @@ words_exercise.misconception(
     "queries_and_keys_exchanged", lambda w, owner: word_weights(w.mT, owner)
 )
 words_exercise.misconception(
-    "special_in_last_word", lambda w, owner: word_weights(w, owner % (int(owner.max()) + 1))
+    "special_in_last_word",
+    lambda w, owner: word_weights(w, owner % (int(owner.max()) + 1)),
+    lambda w, owner: _merged(_sum, _sum)(w, owner % (int(owner.max()) + 1)),
 )
 words_exercise.misconception(
     "special_in_first_word", lambda w, owner: word_weights(w, owner.clamp(min=0))
 )
-words_exercise.misconception("special_kept", lambda w, owner: word_weights(w, owner + 1))
+words_exercise.misconception(
+    "special_kept",
+    lambda w, owner: word_weights(w, owner + 1),
+    lambda w, owner: _merged(_sum, _mean)(w, owner, extra=1),
+)
+words_exercise.misconception("last_word_missing", lambda w, owner: word_weights(w, owner)[:-1, :-1])
 words_exercise.misconception(
     "rows_rescaled",
     lambda w, owner: word_weights(w, owner) / word_weights(w, owner).sum(-1, keepdim=True),
@@ -170,10 +177,13 @@ share_exercise.misconception(
     "sign_lost", lambda w, h: _most(abs(o) for o in _offsets(w, h)) / len(w)
 )
 share_exercise.misconception(
-    "offset_returned", lambda w, h: Counter(_offsets(w, h)).most_common(1)[0][0]
+    "offset_returned",
+    lambda w, h: Counter(_offsets(w, h)).most_common(1)[0][0],
+    lambda w, h: Counter(map(abs, _offsets(w, h))).most_common(1)[0][0],
 )
 share_exercise.misconception("count_returned", lambda w, h: _most(_offsets(w, h)))
 share_exercise.misconception("percent", lambda w, h: 100 * best_offset_share(w, h))
+share_exercise.misconception("whole_division", lambda w, h: _most(_offsets(w, h)) // len(w))
 share_exercise.misconception("previous_word_only", _always(lambda o: -1))
 share_exercise.misconception("next_word_only", _always(lambda o: 1))
 share_exercise.misconception(
@@ -182,7 +192,9 @@ share_exercise.misconception(
 share_exercise.misconception("mean_offset", _always(lambda o: round(mean(o))))
 share_exercise.misconception("median_offset", _always(lambda o: int(median(o))))
 share_exercise.misconception("distance_not_share", lambda w, h: mean(_offsets(w, h)))
-share_exercise.misconception("place_not_distance", lambda w, h: _most(h) / len(h))
+share_exercise.misconception(
+    "place_not_distance", lambda w, h: _most(h) / len(h), lambda w, h: _most(w) / len(w)
+)
 share_exercise.misconception("chance", lambda w, h: 1 / len(set(_offsets(w, h))))
 share_exercise.misconception(
     "largest_offset", _always(max), _always(min), lambda w, h: max(_offsets(w, h))

@@ -3,6 +3,8 @@
 The words of every kind below are in texts/<language>/check_09.json.
 """
 
+from math import prod
+
 import torch
 from torch import Tensor
 
@@ -19,7 +21,9 @@ def in_degree(weights: Tensor, threshold: float) -> Tensor:
 def _as_tensor(answer, weights, threshold):
     """A list of counts is as good as a tensor of them."""
     counts = answer(weights, threshold)
-    if isinstance(counts, (list, tuple)) and all(isinstance(n, (int, float)) for n in counts):
+    if isinstance(counts, (list, tuple)) and all(
+        isinstance(n, (int, float)) or (isinstance(n, Tensor) and not n.dim()) for n in counts
+    ):
         return torch.tensor(counts)
     return counts
 
@@ -71,6 +75,10 @@ degree_exercise.misconception(
 degree_exercise.misconception("share_not_count", lambda w, t: _edges(w, t).float().mean(0))
 degree_exercise.misconception("all_edges_counted", lambda w, t: _edges(w, t).sum())
 degree_exercise.misconception("threshold_ignored", lambda w, t: (w > 0).sum(0))
+degree_exercise.misconception(
+    "threshold_by_hand",
+    *(lambda w, t, own=own: (w >= own).sum(0) for own in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)),
+)
 degree_exercise.misconception("sum_before_threshold", lambda w, t: (w.sum(0) >= t).int())
 degree_exercise.misconception(
     "strongest_only", lambda w, t: torch.bincount(w.argmax(1), minlength=len(w))
@@ -87,7 +95,7 @@ def overlap(first: Tensor, second: Tensor) -> float:
 def _to_five_digits(answer, first, second):
     """A quotient taken in fp32 and made a plain number is as right as an exact one."""
     share = answer(first, second)
-    if isinstance(share, Tensor) and share.dim() == 0:
+    if isinstance(shape := getattr(share, "shape", None), tuple) and prod(shape) == 1:
         share = share.item()
     return float(f"{share:.5g}") if isinstance(share, float) else share
 
@@ -114,6 +122,7 @@ def _shared(a, b):
 
 
 overlap_exercise.misconception("shared_counted", _shared)
+overlap_exercise.misconception("nothing_shared", lambda a, b: 0.0)
 overlap_exercise.misconception("union_counted", lambda a, b: (a | b).sum().item())
 overlap_exercise.misconception("of_the_first", lambda a, b: _shared(a, b) / a.sum().item())
 overlap_exercise.misconception("of_the_second", lambda a, b: _shared(a, b) / b.sum().item())
@@ -185,6 +194,12 @@ reach_exercise.misconception("diagonal_missing", lambda a, b: a | b | (_then(a, 
 reach_exercise.misconception("union_only", lambda a, b: a | b, lambda a, b: _kept(a | b))
 reach_exercise.misconception("cell_by_cell", lambda a, b: a & b, lambda a, b: _kept(a) & _kept(b))
 reach_exercise.misconception("paths_counted", lambda a, b: _then(_kept(a), _kept(b)))
+reach_exercise.misconception(
+    "compared_otherwise",
+    lambda a, b: _then(_kept(a), _kept(b)) >= 0,
+    lambda a, b: _then(_kept(a), _kept(b)) > 1,
+    lambda a, b: _then(_kept(a), _kept(b)) == 0,
+)
 reach_exercise.misconception("reversed", lambda a, b: reachable(a, b).T)
 reach_exercise.misconception(
     "one_layer_twice", lambda a, b: reachable(a, a), lambda a, b: reachable(b, b)

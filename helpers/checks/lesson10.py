@@ -86,11 +86,11 @@ def _equal_lengths(probe: Callable) -> list[Probe]:
     equal = "T_query = T_key"
     return [
         probe(6, 2, 5, 5, 3, 4, condition=equal),
+        probe(11, 2, 5, 7, 3, 4, mask=given_mask(7), condition="mask.shape = (T_query, T_key)"),
         probe(7, 2, 5, 5, 3, 4, mask=given_mask(5), condition=equal),
         probe(8, 2, 5, 5, 3, 4, mask=memory_padding(5), condition=equal),
         probe(9, 1, 5, 7, 3, 4, condition="B = 1"),
         probe(10, 2, 10, 10, 8, 64, condition="T = 10, d_model = 512, H = 8"),
-        probe(11, 2, 5, 7, 3, 4, mask=given_mask(7), condition="mask.shape = (T_query, T_key)"),
         probe(14, 2, 5, 4, 3, 4, condition="T_key = d_k"),
     ]
 

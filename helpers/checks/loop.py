@@ -176,6 +176,13 @@ loop_exercise.misconception(
     "heads_in_reverse", _joined_by(lambda heads, W_O: joined(heads.flip(0), W_O))
 )
 loop_exercise.misconception(
+    "heads_in_a_list",
+    _joined_by(lambda heads, W_O: list(heads)),
+    _joined_by(lambda heads, W_O: [head @ W_O for head in heads]),
+    _joined_by(lambda heads, W_O: [
+        h @ W for h, W in zip(heads, W_O.chunk(len(heads)), strict=True)]),
+)  # fmt: skip
+loop_exercise.misconception(
     "W_O_left_out", _joined_by(lambda heads, W_O: heads.transpose(0, 1).flatten(1))
 )
 loop_exercise.misconception("W_O_transposed", _joined_by(lambda heads, W_O: joined(heads, W_O.mT)))

@@ -5,12 +5,20 @@ The words of every kind below are in texts/<language>/check_03.json.
 
 from collections.abc import Callable
 
+from . import comparing
 from .base import Exercise, Probe
 
 
 def memory_place(head: int, token: int, feature: int, d_model: int, num_heads: int) -> int:
     d_k = d_model // num_heads
     return token * d_model + head * d_k + feature
+
+
+def _ask(answer: Callable, **numbers: int):
+    """The answer's place. 117.0 equals 117: the right place as a decimal comes back in a tuple."""
+    place = answer(*numbers.values())
+    right = comparing.same(place, memory_place(**numbers))
+    return (float(place),) if right and comparing.is_decimal(place) else place
 
 
 def _place_probe(head: int, token: int, feature: int, d_model: int, H: int, condition: str = ""):
@@ -23,6 +31,7 @@ place_exercise = Exercise(
     call="memory_place(head, token, feature, d_model, num_heads)",
     axes=(),
     reference=memory_place,
+    run=_ask,
     make_probes=lambda: [
         _place_probe(3, 5, 2, 20, 4),
         _place_probe(2, 3, 1, 12, 4),
@@ -46,6 +55,7 @@ def _head_major(T: int) -> Callable:
     return place_from(lambda h, t, j, d_model, H, d_k: h * T * d_k + t * d_k + j)
 
 
+place_exercise.misconception("decimal_place", lambda *numbers: float(memory_place(*numbers)))
 place_exercise.misconception("head_major", *map(_head_major, range(2, 33)))
 place_exercise.misconception(
     "sizes_of_the_lesson",

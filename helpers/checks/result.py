@@ -124,7 +124,9 @@ def result_of(exercise: Exercise, finding: Finding) -> Result:
     values = {"name": exercise.name, "call": exercise.call, **finding.values}
     values = {key: listed(x) if isinstance(x, list) else x for key, x in values.items()}
     if finding.passed:
-        return Result(exercise.id, True, finding.kind, t(f"{own}.passed", **values))
+        title = t(f"{own}.passed", **values)
+        remarks = " ".join(t(key, **more) for key, more in finding.hints)
+        return Result(exercise.id, True, finding.kind, title, look=remarks)
     values["wanted"] = t(f"{own}.wanted", **values)
     base = f"{_topic_of(exercise, finding)}.kinds"
     words = {part: t(f"{base}.{finding.kind}.{part}", **values) for part in ("title", *_PARTS)}

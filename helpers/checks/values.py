@@ -46,7 +46,8 @@ class ValueExercise(Exercise):
         if abs(number - self.reference) <= self.tolerance:
             return Finding("passed", True)
         text = written(number)[0]
-        values = {"got": text.rstrip("0") if "." in text else text}
+        plain = "." in text and "e" not in text
+        values = {"got": text.rstrip("0").rstrip(".") if plain else text}
         if kind := self._kind(number):
             return Finding(kind, own=True, values=values)
         look = (f"{self.topic}.{self.name}.look", {})

@@ -156,7 +156,9 @@ class QuestionCard(ipywidgets.VBox):
         return said, lines + [self._line(option, "missing") for option in named]
 
     def _line(self, option: str, mark: str) -> str:
-        quoted = self.words["quote"].format(text=self.question.options[option])
+        # Some options are whole sentences: the full stop comes from the quote.
+        text = self.question.options[option].rstrip(".")
+        quoted = self.words["quote"].format(text=text)
         return f"{self.words['mark'][mark].capitalize()}: {quoted} {self.question.whys[option]}"
 
     def _show(self, verdict: str, said: str, whys: list[str] | None = None) -> None:
