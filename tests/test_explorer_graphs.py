@@ -8,8 +8,8 @@ import torch
 from helpers import graphs, heads
 from helpers.encoder import load_encoder
 from helpers.explorers import HeadGraphExplorer
-from helpers.explorers.graph_words import words_of
 from helpers.explorers.graphs import MOST_NODES, mean_overlap
+from helpers.explorers.word_nodes import words_of
 from helpers.lesson import set_language
 from helpers.palette import HEAD_COLOURS, head_colour
 from helpers.treebank import own_sentences

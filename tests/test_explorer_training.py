@@ -45,7 +45,7 @@ def test_plain_code_trains_and_gets_the_runs_that_the_page_shows(small):
     assert small.curves.frame["done"] == 1
     assert small.curves.frame["status"] == "all 3 runs trained"
     low = f"{runs[1].right:.2f}"
-    assert f"two heads, d_model = 64: {low} to {low} right (runs: 1)" in small.message
+    assert f"Two heads, d_model = 64: {low} to {low} right (runs: 1)" in small.message
     assert small._button.disabled
     curves = [run.curve for run in runs]
     assert small.finish() == runs and [run.curve for run in runs] == curves  # nothing more

@@ -1,12 +1,13 @@
 """Every explorer driven by its traits, as a reader drives it by its controls."""
 
 import io
+import re
 
 import matplotlib.image
 import pytest
 import torch
 
-from helpers import explorers, toy
+from helpers import explorers, figures, toy
 from helpers.attention import ImpossibleHeadsError
 from helpers.explorers import (
     AttentionBudget,
@@ -94,7 +95,7 @@ def test_every_explorer_has_moves_that_visit_every_trait():
 
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("cls", MOVES, ids=lambda cls: cls.__name__)
-def test_c24_no_move_breaks_an_explorer(cls, language):
+def test_c24_no_move_breaks_an_explorer(cls, language, monkeypatch):
     set_language(language)
     explorer = cls()
     assert explorer.error is None, explorer.error
@@ -103,7 +104,16 @@ def test_c24_no_move_breaks_an_explorer(cls, language):
         setattr(explorer, name, value)
         assert explorer.error is None, f"{name} = {value!r}: {explorer.error!r}"
         assert explorer.draws == before + 1, f"{name} = {value!r} drew {explorer.draws - before}x"
-        assert explorer._repr_mimebundle_()[0]["text/plain"]
+        with monkeypatch.context() as patch:
+            if not isinstance(value, str):  # typed text has to reach the pixels
+                patch.setattr(figures, "png", pixels_spared)
+            assert explorer._repr_mimebundle_()[0]["text/plain"]
+
+
+def pixels_spared(figure) -> bytes:
+    """In place of `figures.png`, which takes half a second: there is a figure to draw."""
+    assert figure.axes
+    return b"spared"
 
 
 @pytest.mark.parametrize("cls", MOVES, ids=lambda cls: cls.__name__)
@@ -135,6 +145,21 @@ def test_c25_a_still_picture_and_a_short_text_stand_beside_the_live_view(cls):
     assert picture.shape[0] > 150 and picture[..., :3].std() > 0.05
     assert "application/vnd.jupyter.widget-view+json" in data
     assert metadata["image/png"]["alt"] == data["text/plain"]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("cls", MOVES, ids=lambda cls: cls.__name__)
+def test_what_is_said_begins_each_sentence_with_a_capital(cls, language):
+    set_language(language)
+    explorer = cls()
+    for said in (explorer._summary(), explorer.message):  # the first is the alternative text
+        assert not re.search(r"[.!?] [a-zñáéíóú]", said), said
+
+
+def test_trained_models_are_told_in_sentences():
+    small = TrainingRuns(seeds=1, steps=10)
+    small.finish()
+    assert re.findall(r"(?:^|\. )(\w+)", small.message) == ["One", "Two", "One"]
 
 
 def shown(explorer) -> torch.Tensor:

@@ -7,6 +7,7 @@ import json
 import pkgutil
 import re
 import subprocess
+from pathlib import Path
 
 import anywidget
 import pytest
@@ -30,6 +31,7 @@ def views() -> list[type]:
 
 
 VIEWS = views()
+OVERFLOW = re.compile(r"overflow(?:-x)?: (\w+)")
 DECLARED = re.compile(r"^(?:export )?(?:function|class|const) (\w+)", re.M)
 
 
@@ -69,6 +71,16 @@ def test_every_function_of_the_shared_scripts_is_there_where_it_is_called(view):
             called = re.search(rf"(?<![\w.]){name}\(", source)
             declared = re.findall(rf"(?:function|class|const) {name}\b|^  {name}\(", source, re.M)
             assert declared or not called, (view.__name__, name)
+
+
+def test_c30_boxes_that_scroll_can_be_scrolled_by_key():
+    folder = Path(helpers.views.__file__).parent
+    styles = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.css")}
+    scrolling = {name for name, css in styles.items() if "auto" in OVERFLOW.findall(css)}
+    scrolling -= {"maps", "head_grid"}  # a map's box is the map; heads take the focus
+    assert {"cell_view", "curve_view", "graph_view"} <= scrolling
+    for name in scrolling:
+        assert "scrolls(" in (folder / f"{name}.js").read_text(encoding="utf-8"), name
 
 
 def test_parts_stand_in_the_order_they_are_named():

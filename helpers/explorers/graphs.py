@@ -13,9 +13,9 @@ from ..views.graph_view import MOST_ARCS, GraphEdge, GraphView, HeadButton, Tree
 from .base import CannotDrawError, Explorer
 from .controls import facts_html, row
 from .graph_texts import degrees_of, facts_of, listed, readings_of, spoken
-from .graph_words import Words, words_of
 from .head_roles import needed_encoder
 from .widths import STYLE
+from .word_nodes import Words, words_of
 
 TX = "explorer_graphs"
 MOST_NODES = 24  # words in one row that can still be read
@@ -228,7 +228,7 @@ class HeadGraphExplorer(Explorer):
         if self.union is None:
             return f"HeadGraphExplorer: {self.message}"
         facts = "; ".join(line.replace("*", "") for line in self.fact_lines())
-        return f"HeadGraphExplorer: {self.title()}. {facts}."
+        return f"HeadGraphExplorer: {self.title()}; {facts}."
 
 
 def mean_overlap(weights: torch.Tensor, threshold: float) -> float | None:

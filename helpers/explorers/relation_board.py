@@ -123,13 +123,14 @@ class RelationBoard(Explorer):
             said = {"name": heads.name(*divmod(i, H)), "number": f"{100 * accuracy:.0f}"}
             label = t(f"{TX}.score_cell_above" if above else f"{TX}.score_cell", **said)
             cells.append(HeadCell(f"{100 * accuracy:.0f}", accuracy, label, role, mark))
+        offset = f"{score.offset:+d}".replace("-", "−")
         self.rows = [
             (heads.name(*divmod(i, H)), _percent(score.accuracy.flatten()[i]),
              t(f"{TX}.interval", low=_percent(score.low.flatten()[i]),
                high=_percent(score.high.flatten()[i])))
             for i in best
         ] + [
-            (t(f"{TX}.offset", offset=f"{score.offset:+d}"), _percent(score.baseline), ""),
+            (t(f"{TX}.offset", offset=offset), _percent(score.baseline), ""),
             (t(f"{TX}.untrained"), _percent(score.control), ""),
         ]  # fmt: skip
         self._table.value = _table_html(self.rows)

@@ -195,7 +195,7 @@ class ReshapeLab(HeadWidthExplorer):
             **self._sizes,
             step=t(f"{TX}.steps.{self.step}"),
             differ=self._sentences[STEPS.index(self.step)],
-            maps=" ".join(f"{one.title}: {one.count}." for one in self._drawn_maps),
+            maps="; ".join(f"{one.title}: {one.count}" for one in self._drawn_maps),
         )
 
 

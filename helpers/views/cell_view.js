@@ -22,12 +22,15 @@ function makePanel(parent, strips) {
   const strides = part("div", "strides");
   const note = part("div", "stack note");
   const scroll = part("div", "scroll");
+  scroll.setAttribute("role", "group");
   const grid = make("div", "grid", scroll);
   grid.setAttribute("role", "grid");
+  const watcher = scrolls(scroll);
   const left = part("div", "left-out");
   const rule = part("div", "stack rule");
   const strip = make("div", "strip", strips);
-  return { root, title, made, shape, strides, note, grid, left, rule, strip, cells: new Map() };
+  const cells = new Map();
+  return { title, made, shape, strides, note, grid, left, rule, strip, watcher, cells };
 }
 
 function render({ model, el }) {
@@ -94,7 +97,7 @@ function render({ model, el }) {
     const gap = panel.groups > 1 ? "var(--gap)" : "0px";
     const columns = Array(panel.groups).fill(group).join(` ${gap} `);
     grid.style.gridTemplateColumns = `max-content ${columns}`;
-    grid.setAttribute("aria-label", panel.label);
+    for (const node of [grid.parentNode, grid]) node.setAttribute("aria-label", panel.label);
     grid.setAttribute("aria-rowcount", panel.rows);
     grid.setAttribute("aria-colcount", panel.groups * panel.columns);
 
@@ -327,6 +330,7 @@ function render({ model, el }) {
   paint();
 
   return () => {
+    for (const { watcher } of built) watcher.disconnect();
     el.removeEventListener("pointerover", onPoint);
     el.removeEventListener("focusin", onPoint);
     el.removeEventListener("click", onPoint);

@@ -69,6 +69,10 @@ function render({ model, el }) {
       button.setAttribute("aria-pressed", String(frame.toggles ? cell.on : i === frame.selected));
       button.classList.toggle("chosen", !frame.toggles && i === frame.selected);
     });
+    if (frame.selected >= 0 && !frame.toggles && !grid.contains(document.activeElement)) {
+      focused = frame.selected; // Tab comes to the head that is read out
+      tabs();
+    }
     legend.replaceChildren();
     for (const { mark, role, words } of frame.legend) {
       const entry = make("span", "entry", legend);
