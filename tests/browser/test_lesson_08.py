@@ -112,7 +112,8 @@ def test_a_role_is_told_by_mark_and_border_as_well_as_by_colour(roles):
 def test_the_board_follows_relation_direction_and_file(board, lesson):
     height = board.height()
     table = board.out.locator(".mha-board")
-    for words in ("L3-H1", "79 %", "71 % to 86 %", "always the word at distance −2", "51 %", "untrained"):
+    offset = "always the word at distance −2"
+    for words in ("L3-H1", "79 %", "71 % to 86 %", offset, "51 %", "untrained"):
         expect(table).to_contain_text(words)
     board.press(38)
     expect(board.readout).to_have_text(
