@@ -137,5 +137,16 @@ def test_what_is_no_number_is_quoted_up_to_200_signs():
     assert str(NoNumberError("not_a_value")) == "not_a_value"
 
 
-def test_a_large_number_keeps_the_zeros_of_its_exponent():
-    assert ValueExercise("98.x", reference=7).finding(1.25e10).values == {"got": "1.25e+10"}
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (1.25e10, "1.25e+10"),
+        (16384, "16,384"),
+        (-16384.5, "-16,384.5"),
+        (-0.25, "-0.25"),
+        (100, "100"),
+        (math.inf, "inf"),
+    ],
+)
+def test_a_predicted_number_is_told_as_a_person_writes_it(answer, shown):
+    assert ValueExercise("98.x", reference=7).finding(answer).values == {"got": shown}

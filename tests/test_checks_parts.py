@@ -20,6 +20,8 @@ from helpers.checks.trying import Outcome, attempt, gradients, own_random_state,
 def test_a_trial_is_written_as_its_inputs():
     probe = Probe({"X": torch.zeros(2, 3), "H": 4, "name": "a", "weights": {"W": 1}}, {"T": 2})
     assert probe.trial == "X (2, 3), H = 4, name = 'a'"
+    shown = [Probe({"words": list(range(n))}, {}).trial for n in (3, 35)]
+    assert shown == ["words = [0, 1, 2]", "words = [0, 1, 2, 3, 4, 5, …] (len 35)"]
 
 
 def test_copies_are_fresh_and_one_may_be_left_out():

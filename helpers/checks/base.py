@@ -14,6 +14,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+MOST_SHOWN = 12  # of a list, in the words of a trial
+
 
 @dataclass(frozen=True, eq=False)  # a probe is itself alone, and a key of `Exercise.kept`
 class Probe:
@@ -42,6 +44,9 @@ class Probe:
         for name, value in self.inputs.items():
             if isinstance(value, Tensor):
                 parts.append(f"{name} {tuple(value.shape)}")
+            elif isinstance(value, list) and len(value) > MOST_SHOWN:
+                first = ", ".join(map(repr, value[: MOST_SHOWN // 2]))
+                parts.append(f"{name} = [{first}, …] (len {len(value)})")
             elif not isinstance(value, dict):
                 parts.append(f"{name} = {value!r}")
         return ", ".join(parts)

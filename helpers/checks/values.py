@@ -45,9 +45,7 @@ class ValueExercise(Exercise):
             return Finding(problem.kind, own=True, values=values, quotes=quotes)
         if abs(number - self.reference) <= self.tolerance:
             return Finding("passed", True)
-        text = written(number)[0]
-        plain = "." in text and "e" not in text
-        values = {"got": text.rstrip("0").rstrip(".") if plain else text}
+        values = {"got": _told(number)}
         if kind := self._kind(number):
             return Finding(kind, own=True, values=values)
         look = (f"{self.topic}.{self.name}.look", {})
@@ -100,6 +98,17 @@ def as_number(answer) -> float:
         raise
     except Exception as error:  # the reader's own thing may raise anything when asked for a number
         raise NoNumberError("not_a_value") from error
+
+
+def _told(number: float) -> str:
+    """As a person writes it: 16,384, 0.5, 1.25e+10."""
+    text = written(number)[0]
+    if "e" in text or not math.isfinite(number):
+        return text
+    whole, _, decimals = text.partition(".")
+    if whole.strip("-0"):  # "-0" would lose its sign
+        whole = f"{int(whole):,}"
+    return ".".join(filter(None, (whole, decimals.rstrip("0"))))
 
 
 def _quoted(answer) -> tuple[tuple[str, str], ...]:
