@@ -78,10 +78,10 @@ def test_a_problem_carries_its_kind_and_numbers():
 # --- a number as the answer ---------------------------------------------------------------------
 
 
-def test_a_predicted_number_is_told_as_it_was_written():
+def test_a_predicted_number_is_told_or_what_came_in_its_place():
     exercise = ValueExercise("98.x", reference=7)
     assert exercise.finding(7.004) == Finding("passed", True)
-    for answer, got in ((3000, "3000"), (0.5, "0.5"), (2.0, "2"), (1 / 3, "0.333")):
+    for answer, got in ((3000, "3,000"), (0.5, "0.5"), (2.0, "2"), (1 / 3, "0.333")):
         finding = exercise.finding(answer)
         assert (finding.kind, finding.values) == ("another_number", {"got": got})
     nothing = exercise.finding({"a": 1})

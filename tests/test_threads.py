@@ -129,7 +129,7 @@ def fits(explorer) -> None:
     assert explorer.maps.frame["shape"] == [H, T, T]
     assert explorer.maps.frame["weights"] == explorer.weights.contiguous().numpy().tobytes()
     assert (explorer._H.value, explorer._d_model.value, explorer._T.value) == (H, d_model, T)
-    assert f"H {H}, d_k {d_model // H}, T {T}." in explorer._summary()
+    assert f"H {H}, d_k {d_model // H}, T {T};" in explorer._summary()
 
 
 def test_a_cell_and_the_page_move_one_explorer_at_the_same_time(three_threads):

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -91,6 +92,11 @@ def write_wheel(folder: Path, package: str, version: str) -> Path:
     return path
 
 
+def hear_ctrl_c():
+    """Tests run in the background of a script ignore it, and so would what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class FakeCourse:
     """The launcher's copy in `folder`; `outside` holds what is not part of the course."""
 
@@ -155,6 +161,7 @@ class FakeCourse:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=os.name != "nt",
+            preexec_fn=hear_ctrl_c if os.name != "nt" else None,
         )
 
     def run(self, *words, code: str | None = None, **variables) -> tuple[int, str]:

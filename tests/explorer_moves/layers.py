@@ -43,7 +43,7 @@ def agree_multi_head(one):
     assert f"<b>{4 * d_model**2:,}</b>" in facts and f"/ {H} = <b>{layer.d_k}</b>" in facts
     assert f"({H}, {T}, {layer.d_k})" in "\n".join(one.shapes.steps_text())
     summary = one._summary()
-    assert f"d_model {d_model}, H {H}, d_k {layer.d_k}, T {T}." in summary
+    assert f"d_model {d_model}, H {H}, d_k {layer.d_k}, T {T};" in summary
     assert one.maps.describe(one.maps.selected) in summary
     assert list(one._H.options) == [h for h in range(1, d_model + 1) if d_model % h == 0]
 
