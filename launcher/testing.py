@@ -68,6 +68,7 @@ def variables(environment: Environment, scratch: Path) -> dict[str, str]:
         HF_HUB_OFFLINE="1",
         TRANSFORMERS_OFFLINE="1",
         MPLBACKEND="Agg",
+        OMP_NUM_THREADS="1",  # two workers on two cores: more threads wait for one another
         ATTENTION_COURSE_PROGRESS="off",
         **children.own_jupyter_folders(scratch),
     )

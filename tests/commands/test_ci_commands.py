@@ -25,6 +25,7 @@ def test_test_runs_what_ci_runs(course):
     for call in (tests, lessons):
         environment = call["environment"]
         assert environment["HF_HUB_OFFLINE"] == environment["PYTHONUTF8"] == "1"
+        assert environment["OMP_NUM_THREADS"] == "1"
         for name in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"):
             assert environment[f"JUPYTER_{name}"].startswith(str(course.outside / "tmp"))
     wanted = pins("requirements-dev.txt")
