@@ -3,9 +3,11 @@
 import re
 
 import pytest
+import torch
 
 from helpers import texts
 from helpers.checks import check, exercises
+from helpers.checks.base import Exercise, Probe
 from helpers.checks.result import plain
 
 
@@ -23,6 +25,19 @@ def without_output_matrix(layer: type) -> type:
             del self.W_O
 
     return NoOutputMatrix
+
+
+def double_exercise(**more) -> Exercise:
+    """An exercise of one trial, for the machinery: x times n."""
+    inputs = {"x": torch.tensor([1.0, 2.0]), "n": 3}
+    made = dict(
+        id="98.double.twice",
+        call="double(x, n)",
+        axes=("T",),
+        reference=lambda x, n: x * n,
+        make_probes=lambda: [Probe(inputs, {"T": 2, "n": 3})],
+    )
+    return Exercise(**{**made, **more})
 
 
 ENOUGH = 8  # right ways, and misconceptions, for each exercise

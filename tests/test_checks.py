@@ -409,8 +409,8 @@ def test_misconceptions_are_far_outside_the_tolerance(id):
     for idea in exercise.misconceptions:
         gaps = []
         for probe in [*exercise.probes, *exercise.easier]:
-            right, wrong = exercise.reference, idea.wrong
-            a, b = (kept_attempt(exercise, answer, probe) for answer in (right, wrong))
+            a = kept_attempt(exercise, exercise.reference, probe)
+            b = kept_attempt(exercise, idea.wrong, probe)
             if a.error or b.error:
                 continue
             x, y = comparing.as_numbers(a.output), comparing.as_numbers(b.output)

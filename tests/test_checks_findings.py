@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from test_checks_parts import double_exercise
+from check_probe import double_exercise
 
 from helpers.checks.base import Probe
 from helpers.checks.case import Case, named, numbers, size_values, symbols

@@ -4,10 +4,10 @@ import importlib
 
 import pytest
 import torch
+from check_probe import double_exercise
 
 from helpers.checks import base
 from helpers.checks.base import (
-    Exercise,
     Misconception,
     Probe,
     copied,
@@ -34,18 +34,6 @@ def test_copies_are_fresh_and_one_may_be_left_out():
     assert not copies["X"].requires_grad
     assert probe.inputs["X"].tolist() == [1, 1] and probe.inputs["weights"]["W"].tolist() == [1]
     assert copied("text") == "text"
-
-
-def double_exercise(**more):
-    inputs = {"x": torch.tensor([1.0, 2.0]), "n": 3}
-    made = dict(
-        id="98.double.twice",
-        call="double(x, n)",
-        axes=("T",),
-        reference=lambda x, n: x * n,
-        make_probes=lambda: [Probe(inputs, {"T": 2, "n": 3})],
-    )
-    return Exercise(**{**made, **more})
 
 
 def test_an_exercise_knows_its_name_and_its_file_of_words():

@@ -57,7 +57,8 @@ class Use:
     @cached_property
     def _topic(self) -> str:
         """What every key begins with; known without trying the expression."""
-        return re.match(r"\w*", self.pattern)[0] if re.match(r"\w+\\\.", self.pattern) else ""
+        start = re.match(r"(\w+)\\\.", self.pattern)
+        return start[1] if start else ""
 
     @cached_property
     def _compiled(self) -> re.Pattern:

@@ -21,6 +21,12 @@ def is_decimal(value) -> bool:
     return is_number(value) and not isinstance(value, numbers.Rational)
 
 
+def whole(got, right: int):
+    """What came where a whole number is asked for. 12.0 equals 12, and would pass for it: the
+    right number as a decimal comes back in a tuple, which equals no number."""
+    return (float(got),) if same(got, right) and is_decimal(got) else got
+
+
 def as_numbers(value) -> Tensor | None:
     """The numbers of a tensor or of a plain number, in double precision; else None."""
     if isinstance(value, Tensor):

@@ -25,10 +25,7 @@ def head_size(d_model: int, num_heads: int) -> int:
 
 
 def _ask(answer: Callable, d_model: int, num_heads: int, **kind):
-    """The answer's d_k. In a trial of the kind "impossible" also how it refuses: the error's name.
-
-    12.0 equals 12, and would pass for it: a right number that is not whole comes back in a tuple.
-    """
+    """The answer's d_k. In a trial of the kind "impossible" also the name of its refusal."""
     if "words" in kind:
         return answer(d_model, num_heads)
     try:
@@ -41,8 +38,7 @@ def _ask(answer: Callable, d_model: int, num_heads: int, **kind):
             return type(error).__name__
         raise
     if "impossible" not in kind:
-        right = comparing.same(size, d_model // num_heads)
-        return (float(size),) if right and comparing.is_decimal(size) else size
+        return comparing.whole(size, d_model // num_heads)
     if isinstance(size, (str, Exception)):
         return "words"
     return "None" if size is None else size

@@ -15,10 +15,7 @@ def memory_place(head: int, token: int, feature: int, d_model: int, num_heads: i
 
 
 def _ask(answer: Callable, **numbers: int):
-    """The answer's place. 117.0 equals 117: the right place as a decimal comes back in a tuple."""
-    place = answer(*numbers.values())
-    right = comparing.same(place, memory_place(**numbers))
-    return (float(place),) if right and comparing.is_decimal(place) else place
+    return comparing.whole(answer(*numbers.values()), memory_place(**numbers))
 
 
 def _place_probe(head: int, token: int, feature: int, d_model: int, H: int, condition: str = ""):
