@@ -82,3 +82,15 @@ def test_several_traits_at_once_move_nothing_else_and_draw_once():
         explorer.d_model, explorer.H = 96, 5
     assert (explorer.d_model, explorer.H, explorer.draws) == (96, 5, 2)
     assert "96" in explorer.message and "5" in explorer.message and explorer.weights is None
+
+
+def test_c23_a_place_that_the_list_no_longer_has_is_taken_back_on_the_page(monkeypatch):
+    """A late message: the page asked for the 8th number of heads of 768, the width is 1 by now."""
+    explorer = MultiHeadExplorer(d_model=1, H=1)
+    page = {}
+    monkeypatch.setattr(explorer._H, "_send", lambda msg, buffers=None: page.update(msg["state"]))
+    with pytest.raises(traitlets.TraitError):
+        explorer._H.set_state({"index": 7})
+    assert page["index"] == 0
+    explorer.d_model = 768
+    assert explorer.H == 1 and page["index"] == 0 and len(page["_options_labels"]) == 18

@@ -30,6 +30,24 @@ def alone(method):
     return waits
 
 
+def _or_back(control: ipywidgets.Widget):
+    """The control's `set_state`; what it refuses, the page takes back.
+
+    ipywidgets confirms every message before it looks at it: without this the page would keep
+    showing a place that the kernel never took.
+    """
+    heard = control.set_state
+
+    def set_state(sync_data):
+        try:
+            heard(sync_data)
+        except traitlets.TraitError:
+            control.send_state([name for name in sync_data if name in control.keys])
+            raise
+
+    return set_state
+
+
 class CannotDrawError(Exception):
     """Something the reader asked for that cannot be drawn; its text says why, in words."""
 
@@ -133,8 +151,8 @@ class Explorer(ipywidgets.VBox):
         for child in getattr(widget, "children", ()):
             if not isinstance(child, Explorer):  # which hears for itself
                 self._hear_the_page(child)
-        for name in ("set_state", "_handle_custom_msg"):
-            setattr(widget, name, self._in_turn(getattr(widget, name)))
+        widget.set_state = self._in_turn(_or_back(widget))
+        widget._handle_custom_msg = self._in_turn(widget._handle_custom_msg)
 
     def _in_turn(self, heard):
         """The callback under the lock, its faults said in words: ipywidgets would only log them.

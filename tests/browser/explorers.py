@@ -131,10 +131,14 @@ class Explorer:
 
     def assert_agrees(self, d_model: str, H: str, T: str):
         """Controls (by their labels), shape cards, facts and maps all show the kernel's state."""
-        self.settle()
-        state = self.page.ask(f"{STATE}({self.name})")
+        for _ in range(3):  # a move may have been on its way when the kernel was asked
+            self.settle()
+            state = self.page.ask(f"{STATE}({self.name})")
+            shown = [self.value(d_model), self.value(H), self.value(T)]
+            if shown == state["controls"]:
+                break
+        assert shown == state["controls"]
         assert state["error"] == "None"
-        assert [self.value(d_model), self.value(H), self.value(T)] == state["controls"]
         width, heads, tokens = state["size"]
         d_k = width // heads
         for step, shape in (
