@@ -16,13 +16,14 @@ tests makes its own fixture from `new_lab_page`:
 """
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from .browsers import NoBrowserError, browser_required, launch
-from .lab import open_tab
+from .lab import LabPage, open_tab
 from .server import LabServer
 
 HERE = Path(__file__).parent
@@ -66,13 +67,28 @@ def _tabs():
 
 @pytest.fixture(scope="package")
 def new_lab_page(browser, lab, _tabs, tmp_path_factory):
-    """Call it for a fresh tab: `with new_lab_page() as page:`; see `LabPage`."""
-    pictures = tmp_path_factory.mktemp("pictures")
+    """Call it for a JupyterLab with nothing open: `with new_lab_page() as page:`; see `LabPage`.
 
-    def make(width: int = 1280, height: int = 900):
-        tab = open_tab(browser, lab, pictures, width, height)
-        _tabs.append(tab)
-        return tab
+    Loading JupyterLab is most of what a tab costs, so a tab that was put away is used again.
+    `fresh=True` where the test is about loading it.
+    """
+    pictures = tmp_path_factory.mktemp("pictures")
+    spare: list[LabPage] = []
+
+    @contextmanager
+    def make(width: int = 1280, height: int = 900, fresh: bool = False):
+        if spare and not fresh:
+            tab = spare.pop()
+            tab.page.set_viewport_size({"width": width, "height": height})
+        else:
+            tab = open_tab(browser, lab, pictures, width, height)
+            _tabs.append(tab)
+        try:
+            yield tab
+        finally:
+            tab.put_away()
+            if not tab.closed:
+                spare.append(tab)
 
     yield make
     for tab in _tabs:
@@ -81,7 +97,7 @@ def new_lab_page(browser, lab, _tabs, tmp_path_factory):
 
 @pytest.fixture
 def lab_page(new_lab_page):
-    """A fresh JupyterLab tab for one test; its kernels end with it."""
+    """A JupyterLab tab for one test; its kernels end with it."""
     with new_lab_page() as page:
         yield page
 

@@ -10,7 +10,13 @@ INNER_SCHEMES = {"data", "blob", "about"}
 
 # What JupyterLab itself writes to the console on a plain notebook, each with its reason.
 # Matched against the whole message: a lesson's error never hides behind one of these.
-ALLOWED_CONSOLE_ERRORS: tuple[re.Pattern, ...] = ()
+ALLOWED_CONSOLE_ERRORS: tuple[re.Pattern, ...] = (
+    # A notebook was closed, and its kernel ended, before its debugger had said what it can do.
+    re.compile(
+        "Could not restore the debugger state: "
+        "Canceled future for debug_request message before replies were done"
+    ),
+)
 
 # What they throw on a plain notebook, every step of the way in their own scripts.
 ALLOWED_PAGE_ERRORS: tuple[re.Pattern, ...] = (

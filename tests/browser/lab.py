@@ -4,9 +4,10 @@ import ast
 import base64
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 from . import lab_scripts
 from .guards import Watch
@@ -16,7 +17,7 @@ RUN_SECONDS = 120  # a cell that loads torch on a busy machine
 
 
 def open_tab(browser, server: LabServer, pictures: Path, width=1280, height=900) -> "LabPage":
-    """A tab with nothing left over from other tabs, watched from its first request on."""
+    """A fresh tab, nothing left over from others, watched from its first request on."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         service_workers="block",  # their requests would go unseen
@@ -40,6 +41,7 @@ class LabPage:
         self._pictures = pictures
         self._opened: list[str] = []
         self._devtools = None
+        self._loaded = False  # a JupyterLab with no notebook open
 
     def __enter__(self) -> "LabPage":
         return self
@@ -55,6 +57,30 @@ class LabPage:
             self.server.end_kernels(self._opened)
             self.server.forget_settings()
 
+    def put_away(self):
+        """Close its notebooks, end their kernels, undo what was set: JupyterLab as it came up.
+
+        `open` then spares loading it again. Where something is left, a question for one, the
+        tab is closed.
+        """
+        if self.closed:
+            return
+        whole = False
+        with suppress(Error):  # a page that crashed
+            whole = "/lab" in self.page.url and self.page.evaluate(lab_scripts.PUT_AWAY)
+        if not whole:
+            self.close()
+            return
+        if self._devtools is not None:
+            self._devtools.send("Emulation.clearDeviceMetricsOverride")
+            self._devtools.detach()
+            self._devtools = None
+        self.page.mouse.move(0, 0)
+        self.server.end_kernels(self._opened)
+        self.server.forget_settings()
+        self._opened = []
+        self._loaded = True
+
     def take_faults(self) -> list[str]:
         """Requests to other machines and errors since the last call (see `Watch`)."""
         if not self.closed:
@@ -69,7 +95,11 @@ class LabPage:
         application: "lab/tree" for JupyterLab, "notebooks" for Notebook 7.
         """
         self._opened.append(path)
-        self.page.goto(self.server.url(path, application), wait_until="commit")
+        if self._loaded and application == "lab/tree":
+            self.page.evaluate(lab_scripts.OPEN, path)
+        else:
+            self.page.goto(self.server.url(path, application), wait_until="commit")
+        self._loaded = False
         self.page.wait_for_function(lab_scripts.KERNEL_READY, timeout=RUN_SECONDS * 1000)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
         return self

@@ -181,6 +181,32 @@ def test_c31_a_theme_can_be_switched_and_is_forgotten_with_the_page(lab, new_lab
         assert second.page.evaluate(background) == light
 
 
+def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
+    size = "() => [innerWidth, innerHeight, devicePixelRatio]"
+    with new_lab_page(1100, 800) as first:
+        first.open(lab.write("first.ipynb", ["kept = 1"]))
+        first.run_all()
+        first.set_theme("JupyterLab Dark")
+        first.close_side_panel()
+        first.cell(0).locator(".cm-content").click()
+        first.page.keyboard.insert_text("# not saved")
+        first.zoom(2)
+    with new_lab_page(1100, 800) as second:
+        assert second is first
+        assert lab.kernels() == []
+        second.open(lab.write("second.ipynb", ["print('kept' in globals())"]))
+        second.run_all()
+        assert second.output(0).inner_text().strip() == "False"
+        assert second.page.evaluate(size) == [1100, 800, 1]
+        expect(second.page.locator("#jp-left-stack")).to_be_visible()
+        expect(second.page.locator("#jp-main-dock-panel .lm-TabBar-tab")).to_have_count(1)
+        second.menu("Kernel", "Restart Kernel…")  # a question nobody answers
+        expect(second.page.locator(".jp-Dialog")).to_be_visible()
+    assert second.closed
+    with new_lab_page() as third:
+        assert third is not second
+
+
 def test_c31_zoom_leaves_fewer_and_larger_pixels(lab, lab_page):
     lab_page.open(lab.write("zoom.ipynb", [""]))
     lab_page.zoom(2, width=1024, height=768)

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from helpers.reshaping.routes import STEPS
+
 from .explorers import Explorer
 
 WIDTH, HEADS, TOKENS = "Model width (d_model)", "Number of heads (H)", "Tokens (T)"
@@ -239,3 +241,13 @@ def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
         for english in ("Next", "cells", "route", "head ", "feature"):
             assert english not in found.out.inner_text(), english
         expect(page.output("exercise-2-check")).to_contain_text("Pendiente")
+        # Whatever stands above the steps keeps its size: the buttons stay under the mouse.
+        page.page.set_viewport_size({"width": 1024, "height": 900})
+        page.close_side_panel()
+        back = found.out.get_by_role("button", name="◀ Atrás")
+        forward = found.out.get_by_role("button", name="Siguiente ▶")
+        places = set()
+        for step in STEPS:
+            found.put(step=step)
+            places |= {button.bounding_box()["y"] for button in (back, forward)}
+        assert len(places) == 1, places

@@ -100,6 +100,15 @@ def test_roles_are_read_by_mouse_and_by_keyboard(roles):
     assert roles.height() == height
 
 
+def test_c31_the_tab_key_comes_from_the_controls_to_the_head_that_is_read_out(roles):
+    measure = roles.page.control("Measure", "combobox", roles.out)
+    for head in (2, 20):
+        measure.focus()
+        roles.put(layer=head // 12 + 1, head=head % 12 + 1)
+        measure.press("Tab")
+        expect(roles.heads.nth(head)).to_be_focused()
+
+
 def test_a_role_is_told_by_mark_and_border_as_well_as_by_colour(roles):
     styles = set()
     for head, mark in ((2, "←"), (20, "→"), (31, "■")):
