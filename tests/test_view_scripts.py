@@ -51,20 +51,20 @@ def test_scripts_load_on_their_own():
         + """
 for (const [name, source] of Object.entries(modules))
   import(source)
-    .then((module) => console.log(name, typeof module.default.render))
+    .then(({ default: view }) => console.log(name, typeof view.initialize, typeof view.render))
     .catch((problem) => console.log(name, String(problem)));
 """
     )
     node = compute_driver_executable()[0]
     ran = subprocess.run([node, "-"], input=program.encode(), capture_output=True, timeout=60)
     said = sorted(ran.stdout.decode("utf-8").splitlines())
-    assert said == sorted(f"{name} function" for name in modules)
+    assert said == sorted(f"{name} function function" for name in modules)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
 def test_every_function_of_the_shared_scripts_is_there_where_it_is_called(view):
     source = str(view._esm)
-    for shared in ("nodes", "svg", "axes", "maps", "lesson_link"):
+    for shared in ("late", "nodes", "svg", "axes", "maps", "lesson_link"):
         for name in re.findall(
             r"^(?:export )?(?:function|class|const) (\w+)", script(shared), re.M
         ):
@@ -84,7 +84,9 @@ def test_c30_boxes_that_scroll_can_be_scrolled_by_key():
 
 
 def test_parts_stand_in_the_order_they_are_named():
-    assert script("nodes", "axes").index("function make(") < script("nodes", "axes").index("AXES")
+    assert script("late", "nodes", "axes").index("function make(") < script("nodes", "axes").index(
+        "AXES"
+    )
     assert style("pair_view").startswith("/*") and "\n" in style("pair_view", "bar_view")
     with pytest.raises(FileNotFoundError):
         script("no_such_script")

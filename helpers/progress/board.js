@@ -45,4 +45,4 @@ function render({ model, el }) {
   return () => model.off("change:frame", draw);
 }
 
-export default { render };
+export default { initialize, render };

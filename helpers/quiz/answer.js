@@ -114,4 +114,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

@@ -123,4 +123,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

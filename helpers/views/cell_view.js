@@ -340,4 +340,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

@@ -130,4 +130,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

@@ -233,4 +233,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

@@ -100,4 +100,4 @@ function render({ model, el }) {
   return () => model.off("change:frame", paint);
 }
 
-export default { render };
+export default { initialize, render };

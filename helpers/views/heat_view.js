@@ -178,4 +178,4 @@ function render({ model, el }) {
   return () => view.remove();
 }
 
-export default { render };
+export default { initialize, render };

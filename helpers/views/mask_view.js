@@ -180,4 +180,4 @@ function render({ model, el }) {
   return () => picture.remove();
 }
 
-export default { render };
+export default { initialize, render };

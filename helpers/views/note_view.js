@@ -64,4 +64,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

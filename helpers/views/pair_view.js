@@ -60,4 +60,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

@@ -169,4 +169,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

@@ -1,7 +1,7 @@
 """Scripts and stylesheets of the views, read and joined.
 
 The page loads each view's script by itself and can import no other file from here, so what
-several views share is put in front of theirs: `script("nodes", "axes", "cell_view")`.
+several views share is put in front of theirs: `script("late", "nodes", "axes", "cell_view")`.
 """
 
 from pathlib import Path

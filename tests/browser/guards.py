@@ -25,6 +25,11 @@ ALLOWED_PAGE_ERRORS: tuple[re.Pattern, ...] = (
         r"TypeError: Cannot read properties of undefined \(reading 'schema'\)"
         r"(\n    at .*(/static/notebook/notebook_core\.\w+\.js\S*|Promise\.all \(index \d+\)))+"
     ),
+    # anywidget gave up on a script after two seconds; our views hear the kernel all the same.
+    re.compile(
+        r"Error: \[anywidget\] Failed to initialize model\."
+        r"\n    at AbortSignal\.<anonymous> \(.*/lab/extensions/anywidget/static/\S+\)"
+    ),
 )
 
 
@@ -53,6 +58,7 @@ class Watch:
 
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)  # what is allowed, with its reason above
     _seen_requests: int = 0
     _seen_errors: int = 0
 
@@ -77,8 +83,9 @@ class Watch:
 
     def saw_page_error(self, error):
         text = getattr(error, "stack", None) or str(error)
-        if not any(pattern.fullmatch(text) for pattern in ALLOWED_PAGE_ERRORS):
-            self.errors.append(f"uncaught error: {text}")
+        allowed = any(pattern.fullmatch(text) for pattern in ALLOWED_PAGE_ERRORS)
+        found = self.passed_over if allowed else self.errors
+        found.append(f"uncaught error: {text}")
 
     def take_faults(self) -> list[str]:
         """Faults since the last call, in words; a second call gives only newer ones."""

@@ -76,6 +76,17 @@ def test_no_ordinary_error_is_allowed():
     assert not is_allowed("")
 
 
+def test_what_is_passed_over_is_kept_and_nothing_like_it_is():
+    anywidget = "http://127.0.0.1:8888/lab/extensions/anywidget/static/528.d9f5934c.js:1600:30"
+    told = "Error: [anywidget] Failed to initialize model."
+    watch = Watch()
+    watch.saw_page_error(f"{told}\n    at AbortSignal.<anonymous> ({anywidget})")
+    assert watch.take_faults() == [] and len(watch.passed_over) == 1
+    for other in (told, f"{told}\n    at render (blob:1)", f"{told[:-1]} 2."):
+        watch.saw_page_error(other)
+        assert watch.take_faults() == [f"uncaught error: {other}"]
+
+
 # --- which browser ---------------------------------------------------------------------------
 
 

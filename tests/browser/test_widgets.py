@@ -109,6 +109,8 @@ async ([handle, key, wanted]) => {
   return performance.now() - start;
 }
 """
+# anywidget waits this long for a view's script; a page that is slower is one that waits less.
+HURRY = "const wait = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = () => wait(0)"
 COUNTS = """{
     "figures": sum(type(o).__name__ == "Figure" for o in __import__("gc").get_objects()),
     "pyplot": len(__import__("matplotlib.pyplot").pyplot.get_fignums()),
@@ -320,6 +322,25 @@ def test_c31_words_in_drawn_pictures_stay_readable_at_200_percent(views):
 
 
 # --- many changes --------------------------------------------------------------------------------
+
+
+def test_c24_views_follow_also_where_the_page_was_too_slow_for_anywidget(lab, new_lab_page):
+    """From then on anywidget refuses what the kernel sends to the view; see views/late.js."""
+    with new_lab_page(1400, 1000, fresh=True) as page:
+        page.page.add_init_script(HURRY)
+        page.open(lab.write("slow-page.ipynb", CELLS[:3]))
+        page.run_all()
+        page.page.wait_for_timeout(100)
+        given_up = [error for error in page.watch.passed_over if "initialize model" in error]
+        assert given_up
+        explorer = Explorer(page, 2)
+        explorer.assert_agrees(WIDTH, HEADS, TOKENS)
+        explorer.slider(HEADS).press("ArrowLeft")
+        explorer.assert_agrees(WIDTH, HEADS, TOKENS)
+        assert explorer.value(HEADS) == "4"
+        explorer.put(H=5)
+        expect(explorer.note).to_contain_text("5")
+        page.close()  # its clock runs too fast for another test
 
 
 def test_c23_500_changes_in_ten_seconds_end_on_the_last_one(lab, new_lab_page):
