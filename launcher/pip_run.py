@@ -31,10 +31,11 @@ _SIGNS = {
 def install(environment: Environment, arguments: list[str]) -> None:
     """`pip install` with these arguments; all that pip says is added to the environment's log.
 
+    pip would also compile every file, one after the other: see `set_up.compile_all`.
     Raises StepError with the reason in words when pip does not succeed.
     """
     command = [str(environment.python), "-m", "pip", "install", "--no-input"]
-    command += ["--progress-bar", "off", *arguments]
+    command += ["--no-compile", "--progress-bar", "off", *arguments]
     env = children.variables(
         environment.folder, PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1", PYTHONUNBUFFERED="1"
     )

@@ -32,6 +32,13 @@ def test_everything_the_files_ask_for_is_installed(fresh):
     assert fresh[0].versions(wanted) == wanted
 
 
+def test_what_was_installed_is_compiled_before_anybody_waits_for_it(fresh):
+    name = "jsonschema"  # which the set-up does not import
+    compiled = f"u.cache_from_source(u.find_spec({name!r}).origin)"
+    code = f"import importlib.util as u, os; print(os.path.exists({compiled}))"
+    assert name in pins("requirements.txt") and fresh[0].ask(code) == "True"
+
+
 def test_the_helpers_can_be_imported_from_any_folder(fresh):
     fake = fresh[0]
     found = fake.ask("import helpers; print(helpers.__file__)")
