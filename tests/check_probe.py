@@ -8,7 +8,7 @@ import torch
 from helpers import texts
 from helpers.checks import check, exercises
 from helpers.checks.base import Exercise, Probe
-from helpers.checks.result import plain
+from helpers.markup import without_stars
 
 
 class NotAModule:
@@ -82,7 +82,7 @@ def assert_named(exercise, answer, kind, without_number=()) -> str:
     for part in ("expected", "got", "look"):
         said = getattr(result, part)
         assert said.strip(), f"{part} is empty"
-        line = f"{texts.t(f'checks.labels.{part}')}: {plain(said)}"
+        line = f"{texts.t(f'checks.labels.{part}')}: {without_stars(said)}"
         assert line in result.message, f"no line {line!r} in {result.message}"
     if kind not in without_number:
         assert re.search(r"\d", result.message.split("\n", 1)[1]), "no number in it"

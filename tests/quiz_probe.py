@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from helpers import texts
+from helpers.markup import as_html
 from helpers.quiz import Quiz, marking
 from helpers.quiz.marking import load_questions, quiz_ids
-from helpers.quiz.text import as_html, as_plain
+from helpers.quiz.text import as_plain
 
 HELPERS = Path(marking.__file__).parent
 LANGUAGES = ("en", "es")

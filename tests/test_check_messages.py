@@ -13,8 +13,9 @@ from helpers.checks.diagnosis import diagnose
 from helpers.checks.errors import forgot_return, hint
 from helpers.checks.matching import matching
 from helpers.checks.report import Report
-from helpers.checks.result import Result, inline, listed, plain
+from helpers.checks.result import Result, listed
 from helpers.checks.trying import attempt
+from helpers.markup import as_html, without_stars
 from helpers.texts import t
 
 # --- bold and code ----------------------------------------------------------------------------
@@ -45,8 +46,8 @@ from helpers.texts import t
     ],
 )  # fmt: skip
 def test_stars_are_weight_on_the_page_and_gone_in_plain_text(text, page, words):
-    assert inline(text) == page
-    assert plain(text) == words
+    assert as_html(text) == page
+    assert without_stars(text) == words
 
 
 def test_a_result_and_a_report_show_weight_and_leave_quotes_alone():

@@ -15,8 +15,8 @@ from nbclient import NotebookClient
 import helpers.checks
 from helpers import texts
 from helpers.checks import attempted, base, check, comparing, exercises, results, weights
-from helpers.checks.result import inline
 from helpers.checks.trying import attempt, kept_attempt
+from helpers.markup import as_html
 
 ID = "01.attention_weights"
 FOLDER = Path(inspect.getfile(helpers.checks)).parent
@@ -435,7 +435,7 @@ def test_c30_words_beside_the_icons_and_colour():
 
 
 def test_sentences_are_escaped_and_only_backticks_are_code():
-    assert inline("a < b & `c <i>`") == "a &lt; b &amp; <code>c &lt;i&gt;</code>"
+    assert as_html("a < b & `c <i>`") == "a &lt; b &amp; <code>c &lt;i&gt;</code>"
 
 
 def test_plain_text_and_repr_are_the_message():

@@ -21,9 +21,10 @@ from quiz_probe import (
 )
 
 from helpers import texts
+from helpers.markup import as_html
 from helpers.quiz import Quiz, marking
 from helpers.quiz.marking import load_questions, mark, quiz_ids
-from helpers.quiz.text import as_html, as_plain
+from helpers.quiz.text import as_plain
 
 
 def other_key(key: dict, texts_of: dict) -> dict:
@@ -120,7 +121,7 @@ def test_our_own_text_is_escaped_and_keeps_its_formulas():
 
 def test_words_of_weight_are_bold_on_the_page_and_plain_elsewhere():
     text = "It is **not** `d ** 0.5 ** 2`, **nor this**."
-    bold = "It is <b>not</b> <code>d ** 0.5 ** 2</code>, <b>nor this</b>."
+    bold = "It is <strong>not</strong> <code>d ** 0.5 ** 2</code>, <strong>nor this</strong>."
     assert as_html(text) == bold
     assert as_plain(text) == "It is not d ** 0.5 ** 2, nor this."
 

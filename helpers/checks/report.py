@@ -2,8 +2,9 @@
 
 import html
 
+from ..markup import as_html, without_stars
 from ..texts import t
-from .result import ICONS, NO_MATH, STATUS, inline, plain
+from .result import ICONS, NO_MATH, STATUS
 
 
 class Report(dict):
@@ -58,12 +59,12 @@ class Report(dict):
 
     @property
     def message(self) -> str:
-        return "\n".join([self._done(), *map(plain, self.lines())])
+        return "\n".join([self._done(), *map(without_stars, self.lines())])
 
     __str__ = __repr__ = message.fget
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{inline(line)}</li>" for line in self.lines())
+        items = "".join(f"<li>{as_html(line)}</li>" for line in self.lines())
         style = "list-style:none;padding-left:12px"
         return (
             f'<div class="{NO_MATH}"><strong>{html.escape(self._done())}</strong>'

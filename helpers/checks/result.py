@@ -1,10 +1,9 @@
 """How a verdict reads: plain text, and the same as HTML in which nothing of the reader's runs."""
 
 import html
-import re
 from dataclasses import dataclass
 
-from ..quiz.text import BOLD
+from ..markup import as_html, without_stars
 from ..texts import t, texts_under
 from .base import Exercise
 from .case import Finding
@@ -18,7 +17,6 @@ COLOURS = {
 }
 # The math typesetters of the notebook front ends leave alone what carries these classes.
 NO_MATH = "tex2jax_ignore mathjax_ignore"
-_CODE = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,9 +55,10 @@ class Result:
     @property
     def message(self) -> str:
         """All of it as plain text."""
-        lines = [f"{self.heading} · {self.exercise}", plain(self.title)]
+        lines = [f"{self.heading} · {self.exercise}", without_stars(self.title)]
         lines += [
-            f"{label}: {text if quoted else plain(text)}" for label, text, quoted in self.parts()
+            f"{label}: {text if quoted else without_stars(text)}"
+            for label, text, quoted in self.parts()
         ]
         return "\n".join(lines)
 
@@ -71,8 +70,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         parts = "".join(
-            f'<div style="margin-top:4px"><strong>{inline(label)}:</strong> '
-            + (_quoted(text) if quoted else inline(text))
+            f'<div style="margin-top:4px"><strong>{as_html(label)}:</strong> '
+            + (_quoted(text) if quoted else as_html(text))
             + "</div>"
             for label, text, quoted in self.parts()
         )
@@ -81,7 +80,7 @@ class Result:
             f'<div class="{NO_MATH}" style="border-left:4px solid {COLOURS[self.passed]};'
             'padding:4px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
             f"<div><strong>{self.heading}</strong> · <code>{name}</code></div>"
-            f'<div style="font-weight:600">{inline(self.title)}</div>{parts}</div>'
+            f'<div style="font-weight:600">{as_html(self.title)}</div>{parts}</div>'
         )
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
@@ -89,23 +88,6 @@ class Result:
 
 
 _PARTS = ("expected", "got", "look")
-
-
-def inline(text: str) -> str:
-    """Escaped, with `code` between backticks shown as code, **weight** between stars as strong."""
-    return "".join(
-        f"<code>{html.escape(part)}</code>"
-        if i % 2
-        else BOLD.sub(r"<strong>\1</strong>", html.escape(part))
-        for i, part in enumerate(_CODE.split(text))
-    )
-
-
-def plain(text: str) -> str:
-    """As it stands, without the stars around **weight**; `code` keeps its backticks and stars."""
-    return "".join(
-        f"`{part}`" if i % 2 else BOLD.sub(r"\1", part) for i, part in enumerate(_CODE.split(text))
-    )
 
 
 def listed(parts: list[str]) -> str:

@@ -14,9 +14,10 @@ import ipywidgets
 import traitlets
 
 from ..contents import link
+from ..markup import as_html
 from ..views.source import script, style
 from .marking import Marked, Question, mark
-from .text import as_html, as_plain
+from .text import as_plain
 
 _folder = Path(__file__).parent
 

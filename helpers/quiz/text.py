@@ -1,13 +1,8 @@
-"""A question's text as HTML and as plain text. Only our own texts come here.
+"""A question's text without markup: our own (see `markup`) and LaTeX between dollar signs."""
 
-They are words with `code` in backticks, **weight** between stars and LaTeX between dollar signs.
-"""
-
-import html
 import re
 
-# Not inside a word: `x**2 + y**2` and `x ** 2` are code, and no weight.
-BOLD = re.compile(r"(?<!\w)\*\*(\w[^*]*)\*\*(?!\w)")
+from ..markup import without_stars
 
 # LaTeX that the questions use -> how it is written, and spoken, without it
 _PLAIN = [
@@ -24,19 +19,6 @@ _PLAIN = [
 ]
 
 
-def as_html(text: str) -> str:
-    """For HTMLMath: `code` as code, dollar signs left for MathJax, all else escaped."""
-    parts = text.split("`")
-    return "".join(
-        f"<code>{html.escape(part)}</code>" if i % 2 else _bold(html.escape(part))
-        for i, part in enumerate(parts)
-    )
-
-
-def _bold(text: str) -> str:
-    return BOLD.sub(r"<b>\1</b>", text)
-
-
 def as_plain(text: str) -> str:
     """For text outputs and spoken names: no backticks, no stars, no LaTeX."""
 
@@ -46,6 +28,4 @@ def as_plain(text: str) -> str:
             inner = re.sub(pattern, written, inner)
         return inner
 
-    parts = text.split("`")
-    words = "".join(part if i % 2 else BOLD.sub(r"\1", part) for i, part in enumerate(parts))
-    return re.sub(r"\$([^$]+)\$", formula, words)
+    return re.sub(r"\$([^$]+)\$", formula, without_stars(text, code="{}"))

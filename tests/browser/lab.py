@@ -75,6 +75,8 @@ class LabPage:
             self._devtools.send("Emulation.clearDeviceMetricsOverride")
             self._devtools.detach()
             self._devtools = None
+            # Playwright believes that the window still has the size that was set last.
+            self.page.set_viewport_size({"width": 1000, "height": 700})
         self.page.mouse.move(0, 0)
         self.server.end_kernels(self._opened)
         self.server.forget_settings()

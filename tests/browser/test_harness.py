@@ -183,7 +183,7 @@ def test_c31_a_theme_can_be_switched_and_is_forgotten_with_the_page(lab, new_lab
 
 def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
     size = "() => [innerWidth, innerHeight, devicePixelRatio]"
-    with new_lab_page(1100, 800) as first:
+    with new_lab_page(1100, 800, used=True) as first:
         first.open(lab.write("first.ipynb", ["kept = 1"]))
         first.run_all()
         first.set_theme("JupyterLab Dark")
@@ -191,7 +191,8 @@ def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
         first.cell(0).locator(".cm-content").click()
         first.page.keyboard.insert_text("# not saved")
         first.zoom(2)
-    with new_lab_page(1100, 800) as second:
+        first.zoom(1, 1100, 800)
+    with new_lab_page(1100, 800, used=True) as second:
         assert second is first
         assert lab.kernels() == []
         second.open(lab.write("second.ipynb", ["print('kept' in globals())"]))
@@ -203,7 +204,7 @@ def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
         second.menu("Kernel", "Restart Kernel…")  # a question nobody answers
         expect(second.page.locator(".jp-Dialog")).to_be_visible()
     assert second.closed
-    with new_lab_page() as third:
+    with new_lab_page(used=True) as third:
         assert third is not second
 
 

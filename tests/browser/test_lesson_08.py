@@ -102,7 +102,7 @@ def test_roles_are_read_by_mouse_and_by_keyboard(roles):
 
 def test_c31_the_tab_key_comes_from_the_controls_to_the_head_that_is_read_out(roles):
     measure = roles.page.control("Measure", "combobox", roles.out)
-    for head in (2, 20):
+    for head in (20, 2):
         measure.focus()
         roles.put(layer=head // 12 + 1, head=head % 12 + 1)
         measure.press("Tab")
