@@ -11,6 +11,13 @@ from helpers.checks import comparing
 from helpers.checks.values import NoNumberError, ValueExercise
 
 
+def test_a_plain_decimal_may_have_been_an_fp32_number_and_a_whole_one_is_exact():
+    third = torch.tensor(1 / 3).item()
+    assert third != 1 / 3 and comparing.same(third, 1 / 3) and comparing.same([third], (1 / 3,))
+    assert not comparing.same(third + 1e-4, 1 / 3)
+    assert not comparing.same(1_000_001.0, 1_000_000) and comparing.same(12.0, 12)
+
+
 @pytest.mark.parametrize(
     ("values", "texts"),
     [

@@ -34,6 +34,8 @@ def test_copies_are_fresh_and_one_may_be_left_out():
     assert not copies["X"].requires_grad
     assert probe.inputs["X"].tolist() == [1, 1] and probe.inputs["weights"]["W"].tolist() == [1]
     assert copied("text") == "text"
+    words = ["a", "b"]
+    assert copied(words) == words and copied(words) is not words
 
 
 def test_an_exercise_knows_its_name_and_its_file_of_words():
@@ -60,6 +62,11 @@ def test_the_first_of_a_pair_is_compared_only_where_the_exercise_says_so():
     assert pair.compared((1, 2)) == pair.compared([1, 2]) == pair.compared(1) == 1
     assert pair.compared(()) == () and pair.compared("ab") == "ab"
     assert double_exercise().compared((1, 2)) == (1, 2)
+    head, wider = torch.zeros(2), torch.zeros(3)
+    assert pair.compared([head]) is pair.compared([head, wider]) is head
+    assert pair.compared((head, head)) is head
+    heads = [head, head]  # no (output, weights): a list that was not concatenated
+    assert pair.compared(heads) is heads
 
 
 def test_registered_exercises_are_found_and_others_are_not(monkeypatch):

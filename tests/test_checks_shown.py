@@ -5,10 +5,11 @@ import re
 import pytest
 
 from helpers import texts
-from helpers.checks.base import ProblemError
+from helpers.checks import errors
+from helpers.checks.base import ProblemError, exercises
 from helpers.checks.case import Finding
 from helpers.checks.report import Report
-from helpers.checks.result import Result
+from helpers.checks.result import Result, result_of
 from helpers.checks.values import NoNumberError, ValueExercise, as_number
 
 
@@ -92,3 +93,23 @@ def test_bytes_that_are_no_text_are_no_value():
     with pytest.raises(NoNumberError) as raised:
         as_number(b"\xff")
     assert raised.value.kind == "not_a_value"
+
+
+# --- a right answer with a remark, an untouched one ---------------------------------------------
+
+
+def test_remarks_on_a_right_answer_stand_after_one_another_below_its_title():
+    exercise = next(iter(exercises().values()))
+    said = [(f"checks.hints.write_{kind}", {"name": kind}) for kind in ("class", "function")]
+    result = result_of(exercise, Finding("passed", True, hints=tuple(said)))
+    assert result.passed and result.look == " ".join(texts.t(key, **more) for key, more in said)
+    assert result_of(exercise, Finding("passed", True)).look == ""
+
+
+def test_only_the_error_of_a_stub_says_that_nothing_is_written_yet():
+    assert errors.is_a_stub(NotImplementedError()) and errors.is_a_stub(
+        NotImplementedError("later")
+    )
+    for words in ("\"add\" not implemented for 'Half'", "Could not run 'aten::x' with arguments"):
+        assert not errors.is_a_stub(NotImplementedError(words))
+    assert not errors.is_a_stub(RuntimeError()) and not errors.is_a_stub(None)

@@ -22,8 +22,6 @@ def matching(case: Case) -> Misconception | None:
     own = None
     for idea in exercise.misconceptions:
         there = kept_attempt(exercise, idea.wrong, case.probe)
-        if there.error is not None or comparing.same(there.output, case.expected):
-            continue
         if not comparing.same(there.output, case.got) or fails(case, idea.wrong, passed):
             continue
         own = own or [attempt(exercise, case.answer, probe) for probe in others]
