@@ -97,14 +97,9 @@ def compile_all(environment: Environment) -> None:
     What is left out (a package's template in another language) is compiled when it is imported,
     as are the packages of the tests, of which few files are ever read.
     """
-    packages = "sysconfig.get_path('purelib')"  # not as an argument: a C locale spoils accents
-    code = f"import compileall, sysconfig; compileall.compile_dir({packages}, quiet=2, workers=0)"
-    subprocess.run(
-        [environment.python, "-c", code],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=children.variables(environment.folder),
+    packages = "sysconfig.get_path('purelib')"
+    environment.ask(
+        f"import compileall, sysconfig; compileall.compile_dir({packages}, quiet=2, workers=0)"
     )
 
 

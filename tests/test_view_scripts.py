@@ -64,7 +64,7 @@ for (const [name, source] of Object.entries(modules))
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
 def test_every_function_of_the_shared_scripts_is_there_where_it_is_called(view):
     source = str(view._esm)
-    for shared in ("late", "nodes", "svg", "axes", "maps", "lesson_link"):
+    for shared in ("nodes", "svg", "axes", "maps", "lesson_link"):
         for name in re.findall(
             r"^(?:export )?(?:function|class|const) (\w+)", script(shared), re.M
         ):
@@ -84,9 +84,7 @@ def test_c30_boxes_that_scroll_can_be_scrolled_by_key():
 
 
 def test_parts_stand_in_the_order_they_are_named():
-    assert script("late", "nodes", "axes").index("function make(") < script("nodes", "axes").index(
-        "AXES"
-    )
+    assert script("nodes", "axes").index("function make(") < script("nodes", "axes").index("AXES")
     assert style("pair_view").startswith("/*") and "\n" in style("pair_view", "bar_view")
     with pytest.raises(FileNotFoundError):
         script("no_such_script")

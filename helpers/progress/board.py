@@ -23,7 +23,7 @@ class ProgressBoard(anywidget.AnyWidget):
     `error`: the last exception of a refresh, which the page also tells, or None.
     """
 
-    _esm = script("late", "nodes", "lesson_link") + (_here / "board.js").read_text(encoding="utf-8")
+    _esm = script("nodes", "lesson_link") + (_here / "board.js").read_text(encoding="utf-8")
     _css = style("unseen") + (_here / "board.css").read_text(encoding="utf-8")
 
     frame = traitlets.Dict().tag(sync=True)

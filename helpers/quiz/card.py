@@ -28,9 +28,7 @@ class AnswerBox(anywidget.AnyWidget):
     It knows nothing of the key. `answer`: the chosen option ids, or [what was typed].
     """
 
-    _esm = script("late", "nodes", "lesson_link") + (_folder / "answer.js").read_text(
-        encoding="utf-8"
-    )
+    _esm = script("nodes", "lesson_link") + (_folder / "answer.js").read_text(encoding="utf-8")
     _css = style("unseen") + (_folder / "quiz.css").read_text(encoding="utf-8")
     kind = traitlets.Unicode().tag(sync=True)
     name = traitlets.Unicode().tag(sync=True)  # what a screen reader calls the group

@@ -38,7 +38,7 @@ class AttentionView(anywidget.AnyWidget):
     A reader's clicks and keys set the same traits as Python code does.
     """
 
-    _esm = script("late", "nodes", "svg", "maps", "attention_view")
+    _esm = script("nodes", "svg", "maps", "attention_view")
     _css = axis_css() + style("unseen", "maps", "attention_view")
 
     frame = traitlets.Dict().tag(sync=True)

@@ -17,7 +17,7 @@ class BarView(anywidget.AnyWidget):
     `frame` holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = script("late", "nodes", "bar_view")
+    _esm = script("nodes", "bar_view")
     _css = axis_css() + style("bar_view")
 
     frame = traitlets.Dict().tag(sync=True)

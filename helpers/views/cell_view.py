@@ -40,7 +40,7 @@ class CellView(anywidget.AnyWidget):
     holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = script("late", "nodes", "axes", "cell_view")
+    _esm = script("nodes", "axes", "cell_view")
     _css = axis_css() + style("cell_view")
 
     frame = traitlets.Dict().tag(sync=True)

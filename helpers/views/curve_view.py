@@ -23,7 +23,7 @@ class Series:
 class CurveView(anywidget.AnyWidget):
     """One line for each run, on a fixed scale from 0 to 1. `frame` holds all that is drawn."""
 
-    _esm = script("late", "nodes", "svg", "curve_view")
+    _esm = script("nodes", "svg", "curve_view")
     _css = style("curve_view")
 
     frame = traitlets.Dict().tag(sync=True)

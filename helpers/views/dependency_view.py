@@ -34,7 +34,7 @@ class DependencyMap:
 class DependencyView(anywidget.AnyWidget):
     """Maps side by side, a legend below. `frame` holds everything that is drawn."""
 
-    _esm = script("late", "nodes", "svg", "dependency_view")
+    _esm = script("nodes", "svg", "dependency_view")
     _css = axis_css() + style("dependency_view")
 
     frame = traitlets.Dict().tag(sync=True)

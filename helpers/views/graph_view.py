@@ -53,7 +53,7 @@ class GraphView(anywidget.AnyWidget):
     holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = script("late", "nodes", "svg", "graph_view")
+    _esm = script("nodes", "svg", "graph_view")
     _css = style("graph_view")
 
     frame = traitlets.Dict().tag(sync=True)

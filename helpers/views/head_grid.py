@@ -28,7 +28,7 @@ class HeadGrid(anywidget.AnyWidget):
     `frame` holds everything that is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = script("late", "nodes", "head_grid")
+    _esm = script("nodes", "head_grid")
     _css = style("head_grid")
 
     frame = traitlets.Dict().tag(sync=True)

@@ -75,7 +75,7 @@ class HeatView(anywidget.AnyWidget):
     [] for none; `mode` is "map" or "table".
     """
 
-    _esm = script("late", "nodes", "maps", "heat_view")
+    _esm = script("nodes", "maps", "heat_view")
     _css = axis_css() + style("unseen", "maps", "heat_view")
 
     frame = traitlets.Dict().tag(sync=True)

@@ -33,7 +33,7 @@ class MaskView(anywidget.AnyWidget):
     out, [] for none. Its row is also the one shown three ways.
     """
 
-    _esm = script("late", "nodes", "mask_view")
+    _esm = script("nodes", "mask_view")
     _css = axis_css() + style("mask_view")
 
     frame = traitlets.Dict().tag(sync=True)

@@ -16,7 +16,7 @@ class NoteView(anywidget.AnyWidget):
     `lost` stands in the note's place.
     """
 
-    _esm = script("late", "nodes", "note_view")
+    _esm = script("nodes", "note_view")
     _css = axis_css() + style("note_view")
 
     text = traitlets.Unicode("").tag(sync=True)

@@ -19,7 +19,7 @@ class PairView(anywidget.AnyWidget):
     screen readers where each begins. `frame` holds everything that is drawn.
     """
 
-    _esm = script("late", "nodes", "pair_view")
+    _esm = script("nodes", "pair_view")
     _css = axis_css() + style("unseen", "pair_view")
 
     frame = traitlets.Dict().tag(sync=True)

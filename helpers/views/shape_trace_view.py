@@ -26,7 +26,7 @@ class ShapeTraceView(anywidget.AnyWidget):
     is drawn, so that a change arrives at once or not at all.
     """
 
-    _esm = script("late", "nodes", "axes", "shape_trace_view")
+    _esm = script("nodes", "axes", "shape_trace_view")
     _css = axis_css() + style("shape_trace_view")
 
     frame = traitlets.Dict().tag(sync=True)

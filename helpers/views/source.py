@@ -1,7 +1,7 @@
 """Scripts and stylesheets of the views, read and joined.
 
 The page loads each view's script by itself and can import no other file from here, so what
-several views share is put in front of theirs: `script("late", "nodes", "axes", "cell_view")`.
+several views share is put in front of theirs: `script("nodes", "axes", "cell_view")`.
 """
 
 from pathlib import Path
@@ -10,8 +10,9 @@ _here = Path(__file__).parent
 
 
 def script(*names: str) -> str:
-    """The scripts beside this file, "nodes" for nodes.js, one after the other."""
-    return _joined(names, ".js")
+    """The scripts beside this file, "nodes" for nodes.js, one after the other; before them
+    late.js, whose `initialize` every view exports beside its own `render`."""
+    return _joined(("late", *names), ".js")
 
 
 def style(*names: str) -> str:

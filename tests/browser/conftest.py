@@ -87,7 +87,10 @@ def new_lab_page(browser, lab, _tabs, tmp_path_factory):
         try:
             yield tab
         finally:
-            tab.put_away() if used else tab.close()
+            if used:
+                tab.put_away()
+            else:
+                tab.close()
             if not tab.closed:
                 spare.append(tab)
 

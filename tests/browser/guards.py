@@ -78,14 +78,16 @@ class Watch:
         self.requests.append(url)
 
     def saw_console(self, kind: str, text: str):
-        if kind == "error" and not is_allowed(text):
-            self.errors.append(f"console error: {text}")
+        if kind == "error":
+            self._keep(f"console error: {text}", is_allowed(text))
 
     def saw_page_error(self, error):
         text = getattr(error, "stack", None) or str(error)
         allowed = any(pattern.fullmatch(text) for pattern in ALLOWED_PAGE_ERRORS)
-        found = self.passed_over if allowed else self.errors
-        found.append(f"uncaught error: {text}")
+        self._keep(f"uncaught error: {text}", allowed)
+
+    def _keep(self, error: str, allowed: bool):
+        (self.passed_over if allowed else self.errors).append(error)
 
     def take_faults(self) -> list[str]:
         """Faults since the last call, in words; a second call gives only newer ones."""

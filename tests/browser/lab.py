@@ -71,6 +71,7 @@ class LabPage:
         if not whole:
             self.close()
             return
+        self.set_theme("JupyterLab Light")
         if self._devtools is not None:
             self._devtools.send("Emulation.clearDeviceMetricsOverride")
             self._devtools.detach()

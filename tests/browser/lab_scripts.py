@@ -1,21 +1,16 @@
 """What `LabPage` asks of the page, in JavaScript; `jupyterapp` is JupyterLab's own object."""
 
-# Close everything and go back to how JupyterLab comes up; whether that is how it now is.
+# Close everything, as when JupyterLab comes up; whether that is how it now is.
 PUT_AWAY = """
 async () => {
-  const { commands, shell } = jupyterapp;
-  const light = "JupyterLab Light";
-  if (document.body.dataset.jpThemeName !== light)
-    await commands.execute("apputils:change-theme", { theme: light });
+  const { shell } = jupyterapp;
   for (const panel of [...shell.widgets("main")]) {
-    if (panel.sessionContext?.session) await panel.sessionContext.shutdown();
     if (panel.context) panel.context.model.dirty = false; // or it would ask
     panel.close();
   }
   shell.expandLeft();
   await new Promise(done => requestAnimationFrame(done));
-  return document.body.dataset.jpThemeName === light
-    && !document.querySelector(".jp-Notebook, .jp-Dialog, .lm-Menu, #jupyterlab-splash");
+  return !document.querySelector(".jp-Notebook, .jp-Dialog, .lm-Menu, #jupyterlab-splash");
 }
 """
 # Open a notebook where JupyterLab is loaded; nothing else is left in the middle.
