@@ -94,3 +94,18 @@ def test_c23_a_place_that_the_list_no_longer_has_is_taken_back_on_the_page(monke
     assert page["index"] == 0
     explorer.d_model = 768
     assert explorer.H == 1 and page["index"] == 0 and len(page["_options_labels"]) == 18
+
+
+def test_c28_no_message_changes_the_list_of_heads_together_with_the_place(monkeypatch):
+    """Where the reader has moved on meanwhile, the page would keep the old list's length."""
+    explorer = MultiHeadExplorer(d_model=64, H=8)
+    sent = []
+    monkeypatch.setattr(explorer._H, "_send", lambda msg, buffers=None: sent.append(msg["state"]))
+    for width in (768, 97, 64, 1, 48):
+        explorer.d_model = width
+        (labels,) = (state for state in sent if "_options_labels" in state)
+        assert list(labels) == ["_options_labels"]
+        assert sent[-1] == {"index": explorer._H.index}
+        sent.clear()
+    explorer._H.send_state()
+    assert [len(state) for state in sent] == [1, len(explorer._H.keys) - 1]

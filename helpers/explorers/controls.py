@@ -23,12 +23,27 @@ def axis(control: ipywidgets.Widget, name: str) -> ipywidgets.Widget:
     return control
 
 
-def slide_to(slider: ipywidgets.SelectionSlider, options: list, value) -> None:
+class ListSlider(ipywidgets.SelectionSlider):
+    """A slider over a list that may change while the reader moves it.
+
+    Where one message brings new labels and another place, the page's slider keeps the length of
+    the old list (ipywidgets 8.1): from then on it cannot reach, or show, what lies beyond. So
+    the labels go alone, and the place after them.
+    """
+
+    def send_state(self, key=None):
+        names = list(self.keys if key is None else [key] if isinstance(key, str) else key)
+        if "_options_labels" in names and len(names) > 1:
+            names.remove("_options_labels")
+            super().send_state("_options_labels")
+        super().send_state(names)
+
+
+def slide_to(slider: ListSlider, options: list, value) -> None:
     """New options and a value among them, so that the page's slider follows.
 
-    A message that changes labels and place together moves the slider before it is longer,
-    sends the cut place back as if the reader had moved there, and forgets the new labels
-    (ipywidgets 8.1). So they go one by one, and both places exist in both lists.
+    A place beyond the end of the page's list would be cut to its end and come back as if the
+    reader had moved there: so the place that goes first exists in both lists.
     """
     place, old_end = options.index(value), len(slider.options) - 1
     if place <= old_end:

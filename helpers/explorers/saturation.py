@@ -10,7 +10,7 @@ from ..attention import attention_weights
 from ..texts import t
 from ..views.bar_view import BarView
 from .base import CannotDrawError, Explorer
-from .controls import axis, row, slide_to
+from .controls import ListSlider, axis, row, slide_to
 
 WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 ROWS, KEYS = 400, 16
@@ -39,7 +39,7 @@ class SoftmaxSaturation(Explorer):
 
     def _build(self):
         style = {"description_width": "initial"}
-        self._d_k = ipywidgets.SelectionSlider(
+        self._d_k = ListSlider(
             description=t("explorer.saturation.d_k"), options=WIDTHS, style=style
         )
         self._seed = ipywidgets.BoundedIntText(

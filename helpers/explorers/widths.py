@@ -7,7 +7,7 @@ from .. import toy
 from ..attention import legal_heads
 from ..texts import t
 from .base import CannotDrawError, Explorer
-from .controls import axis, row, slide_to
+from .controls import ListSlider, axis, row, slide_to
 
 STYLE = {"description_width": "initial"}
 
@@ -34,10 +34,8 @@ class HeadWidthExplorer(Explorer):
         """The controls, `more` of them beside T, and the note with its buttons."""
         tx = "explorer.widths"
         # Their values come with the first _show_widths(), before anything is on the page.
-        self._d_model = ipywidgets.SelectionSlider(
-            description=t(f"{tx}.d_model"), options=self.WIDTHS, style=STYLE
-        )
-        self._H = ipywidgets.SelectionSlider(description=t(f"{tx}.H"), options=[1], style=STYLE)
+        self._d_model = ListSlider(description=t(f"{tx}.d_model"), options=self.WIDTHS, style=STYLE)
+        self._H = ListSlider(description=t(f"{tx}.H"), options=[1], style=STYLE)
         self._typed_H = ipywidgets.IntText(
             description=t(f"{tx}.typed_H"), style=STYLE, layout={"width": "150px"}
         )

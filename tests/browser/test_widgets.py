@@ -111,6 +111,17 @@ async ([handle, key, wanted]) => {
 """
 # anywidget waits this long for a view's script; a page that is slower is one that waits less.
 HURRY = "const wait = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = () => wait(0)"
+# Has the kernel set the width, and presses a key on a slider before the kernel's answer is there.
+MEANWHILE = """
+async ([expression, handle, key, times]) => {
+  const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  const request = { code: "", silent: true, user_expressions: { asked: expression } };
+  const asked = kernel.requestExecute(request).done;
+  for (let i = 0; i < times; i++)
+    handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  await asked;
+}
+"""
 COUNTS = """{
     "figures": sum(type(o).__name__ == "Figure" for o in __import__("gc").get_objects()),
     "pyplot": len(__import__("matplotlib.pyplot").pyplot.get_fignums()),
@@ -340,6 +351,17 @@ def test_c24_views_follow_also_where_the_page_was_too_slow_for_anywidget(lab, ne
         assert explorer.value(HEADS) == "4"
         explorer.put(H=5)
         expect(explorer.note).to_contain_text("5")
+
+
+def test_c28_heads_moved_while_their_list_is_replaced(notebook, first):
+    heads = first.slider(HEADS)
+    for width, key in ((6, "ArrowLeft"), (96, "ArrowRight")):
+        expression = f"setattr({first.name}, 'd_model', {width})"
+        notebook.page.evaluate(MEANWHILE, [expression, heads.element_handle(), key, 2])
+        first.assert_agrees(WIDTH, HEADS, TOKENS)
+        heads.press("End")  # the end of the new list
+        first.assert_agrees(WIDTH, HEADS, TOKENS)
+        assert first.value(HEADS) == str(width)
 
 
 def test_c23_500_changes_in_ten_seconds_end_on_the_last_one(lab, new_lab_page):
