@@ -80,6 +80,7 @@ def set_up(environment: Environment, state: str) -> None:
             environment.unmark(READER_FILES)
             forget_half_installed(environment)
     with steps.step(t("launcher.set_up.step_packages")):
+        pip_run.renew(environment)
         pip_run.install(environment, reader_packages(environment))
         compile_all(environment)
     with steps.step(t("launcher.set_up.step_model")):

@@ -74,7 +74,9 @@ def variables(environment: Environment, scratch: Path) -> dict[str, str]:
     )
     if not children.home_can_be_written():
         env["MPLCONFIGDIR"] = str(scratch)
-    for name in ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH", "PYTEST_ADDOPTS"):
+    # Where nothing compiled may be kept, each of some hundred processes compiles it all again.
+    unwanted = ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH", "PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE")
+    for name in unwanted:
         env.pop(name, None)
     return env
 

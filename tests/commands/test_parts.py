@@ -119,6 +119,12 @@ def test_c32_lessons_pass_whatever_kernel_the_author_had(tmp_path, monkeypatch, 
     assert "not one cell was run" not in out
 
 
+def test_what_the_tests_load_is_compiled_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    env = testing.variables(Environment(Path(sys.prefix)), tmp_path)
+    assert "PYTHONDONTWRITEBYTECODE" not in env
+
+
 def test_the_quiet_settings_are_jupyterlabs_own_names():
     """The keys of overrides.json are settings that this JupyterLab has."""
     schemas = Path(sys.prefix) / "share/jupyter/lab/schemas"

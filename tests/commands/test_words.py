@@ -73,6 +73,36 @@ def test_the_few_words_of_pip_that_are_shown(line, shown):
     assert said is None if shown is None else said.startswith(shown)
 
 
+@pytest.mark.parametrize(
+    ("version", "without_index", "renewed"),
+    [
+        ("23.2.1", False, True), ("24.3", False, True), (None, False, True),
+        ("25.0", False, False), ("26.1b1", False, False), ("23.2.1", True, False),
+    ],
+)  # fmt: skip
+def test_a_slow_pip_is_renewed_where_there_is_an_index(
+    version, without_index, renewed, monkeypatch
+):
+    class Here:
+        def ask(self, code):
+            return version
+
+    asked = []
+
+    def none_to_be_had(environment, arguments):
+        asked.append(arguments)
+        raise StepError("no index", "look")
+
+    monkeypatch.setattr(pip_run, "install", none_to_be_had)
+    monkeypatch.delenv("PIP_NO_INDEX", raising=False)
+    if without_index:
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+    pip_run.renew(Here())  # and what went wrong is not told here
+    assert asked == ([["--retries", "0", pip_run.QUICK_PIP]] if renewed else [])
+    quick = tuple(int(number) for number in pip_run.QUICK_PIP.split("==")[1].split("."))
+    assert quick >= pip_run.QUICK
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True
