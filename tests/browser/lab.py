@@ -13,7 +13,9 @@ from . import lab_scripts
 from .guards import Watch
 from .server import LabServer
 
-RUN_SECONDS = 120  # a cell that loads torch on a busy machine
+# For what takes seconds: a cell that loads torch on a busy machine takes many. Asked at each frame,
+# as Playwright does by itself, the page would take a sixth of a core from the kernel meanwhile.
+LONG = {"timeout": 120_000, "polling": 100}
 
 
 def open_tab(browser, server: LabServer, pictures: Path, width=1280, height=900) -> "LabPage":
@@ -103,7 +105,7 @@ class LabPage:
         else:
             self.page.goto(self.server.url(path, application), wait_until="commit")
         self._loaded = False
-        self.page.wait_for_function(lab_scripts.KERNEL_READY, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(lab_scripts.KERNEL_READY, **LONG)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
         return self
 
@@ -151,14 +153,12 @@ class LabPage:
         self.page.evaluate(lab_scripts.FOLLOW_RUNS)
         self.menu("Kernel", "Restart Kernel…")
         self.page.locator(".jp-Dialog-button.jp-mod-accept").click()
-        self.page.wait_for_function(lab_scripts.ALL_RAN, arg=[0, 1], timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(lab_scripts.ALL_RAN, arg=[0, 1], **LONG)
 
     def _wait_for_runs(self, expected: int | None = None, connections: int = 0):
         if expected is None:
             expected = self.page.evaluate(lab_scripts.CODE_CELLS)
-        self.page.wait_for_function(
-            lab_scripts.ALL_RAN, arg=[expected, connections], timeout=RUN_SECONDS * 1000
-        )
+        self.page.wait_for_function(lab_scripts.ALL_RAN, arg=[expected, connections], **LONG)
         failed = self.page.evaluate(lab_scripts.FAILED)
         if failed:
             raise CellFailedError("\n".join(failed))
@@ -168,7 +168,7 @@ class LabPage:
     def wait_until_idle(self):
         """Wait until the kernel has dealt with everything the controls sent it."""
         self.page.evaluate(lab_scripts.CATCH_UP)
-        self.page.wait_for_function(lab_scripts.KERNEL_READY, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(lab_scripts.KERNEL_READY, timeout=LONG["timeout"])
 
     def ask(self, expression: str):
         """What a Python expression is worth in the notebook's kernel; must be JSON's kind.

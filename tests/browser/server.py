@@ -167,7 +167,7 @@ class LabServer:
                 kind = PortTakenError if "is already in use" in log else ServerError
                 raise kind(f"JupyterLab ended with exit code {self._process.returncode}.\n{log}")
             try:
-                self.request("GET", "api/status")
+                self.request("GET", "api/status", seconds=2)  # another program may only listen
                 return
             except (urllib.error.URLError, ConnectionError, TimeoutError):
                 if time.monotonic() > deadline:
@@ -212,7 +212,7 @@ class LabServer:
         place = quote(Path(path).as_posix())
         return f"http://127.0.0.1:{self.port}/{application}/{place}?token={self._token}&reset"
 
-    def request(self, method: str, path: str):
+    def request(self, method: str, path: str, seconds: float = 20):
         """Ask the server's REST interface; the answer read as JSON, None when empty."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/{path}",
@@ -222,7 +222,7 @@ class LabServer:
         )
         # Straight to this machine, whatever proxy the environment names.
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(request, timeout=20) as answer:
+        with direct.open(request, timeout=seconds) as answer:
             body = answer.read()
         return json.loads(body) if body else None
 
