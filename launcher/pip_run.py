@@ -39,7 +39,7 @@ def renew(environment: Environment) -> None:
     """A quicker pip where the environment's is a slow one.
 
     Where none is to be had the slow one stays, and whatever is in the way is told when the
-    packages are installed. Without an index there are only the course's packages, if those.
+    packages are installed. Where the user has turned the index off, none is asked for.
     """
     numbers = re.findall(r"\d+", environment.ask("import pip; print(pip.__version__)") or "")
     version = tuple(int(number) for number in numbers[:2])
