@@ -138,6 +138,7 @@ class Explorer:
             if shown == state["controls"]:
                 break
         assert shown == state["controls"]
+        assert self.page.disagreements() == []
         assert state["error"] == "None"
         width, heads, tokens = state["size"]
         d_k = width // heads

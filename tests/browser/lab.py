@@ -13,6 +13,11 @@ from . import lab_scripts
 from .guards import Watch
 from .server import LabServer
 
+# What the kernel holds of every control that has a label.
+HELD = """{id: {name: control.get_state(name)[name] for name in
+    {"value", "index", "_options_labels", "min", "max", "disabled"} & set(control.keys)}
+    for id, control in __import__("ipywidgets").Widget.widgets.items()
+    if "description" in control.keys}"""
 # For what takes seconds: a cell that loads torch on a busy machine takes many. Asked at each frame,
 # as Playwright does by itself, the page would take a sixth of a core from the kernel meanwhile.
 LONG = {"timeout": 120_000, "polling": 100}
@@ -178,6 +183,10 @@ class LabPage:
         self.page.evaluate(lab_scripts.CATCH_UP)
         asked = f"__import__('json').dumps({expression})"
         return json.loads(ast.literal_eval(self.page.evaluate(lab_scripts.ASK, asked)))
+
+    def disagreements(self) -> list:
+        """Where a control shows another thing than the kernel holds: [label, what, here, there]."""
+        return self.page.evaluate(lab_scripts.DISAGREE, self.ask(HELD))
 
     def cell(self, which: int | str) -> Locator:
         """A cell by its id or its index from 0."""

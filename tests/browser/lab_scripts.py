@@ -88,6 +88,36 @@ async expression => {
   return data["text/plain"];
 }
 """
+# Where the controls of ipywidgets on the page differ from `held`, what the kernel holds of each
+# (model's id -> its traits): [label, trait, on the page, in the kernel]. A slider's handle and
+# the end of its track count too.
+DISAGREE = """
+async held => {
+  const { rendermime } = jupyterapp.shell.currentWidget.content;
+  const renderer = rendermime.createRenderer("application/vnd.jupyter.widget-view+json");
+  const manager = await renderer._manager.promise;
+  // A slider adds its steps up to 1.0000000000000002.
+  const plain = (_, value) => typeof value === "number" ? +value.toFixed(10) : value;
+  const found = [];
+  for (const [id, traits] of Object.entries(held)) {
+    if (!manager.has_model(id)) continue; // never shown
+    const model = await manager.get_model(id);
+    const differ = (name, here, there) => {
+      if (JSON.stringify(here, plain) !== JSON.stringify(there, plain))
+        found.push([model.get("description"), name, here, there]);
+    };
+    for (const [name, value] of Object.entries(traits)) differ(name, model.get(name), value);
+    for (const view of await Promise.all(Object.values(model.views ?? {}))) {
+      const slider = view.$slider?.noUiSlider;
+      if (!slider) continue;
+      const labels = traits._options_labels;
+      differ("handle", Number(slider.get()), traits.index ?? traits.value);
+      differ("end", slider.options.range.max, labels ? labels.length - 1 : traits.max);
+    }
+  }
+  return found;
+}
+"""
 # The lowest contrast of any text that shows, each against what lies behind it, and which text
 # that was, and how many there are. A canvas mixes half-transparent colours as the screen does.
 CONTRAST = """
