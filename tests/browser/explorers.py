@@ -135,10 +135,10 @@ class Explorer:
             self.settle()
             state = self.page.ask(f"{STATE}({self.name})")
             shown = [self.value(d_model), self.value(H), self.value(T)]
-            if shown == state["controls"]:
+            apart = self.page.disagreements()
+            if shown == state["controls"] and not apart:
                 break
-        assert shown == state["controls"]
-        assert self.page.disagreements() == []
+        assert shown == state["controls"] and apart == []
         assert state["error"] == "None"
         width, heads, tokens = state["size"]
         d_k = width // heads
