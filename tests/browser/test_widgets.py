@@ -7,6 +7,7 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
+from . import lab_scripts
 from .explorers import Explorer, colours_of
 
 WIDTH, HEADS, TOKENS = "Model width (d_model)", "Number of heads (H)", "Tokens (T)"
@@ -112,15 +113,13 @@ async ([handle, key, wanted]) => {
 # anywidget waits this long for a view's script; a page that is slower is one that waits less.
 HURRY = "const wait = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = () => wait(0)"
 # Has the kernel set the width, and presses a key on a slider before the kernel's answer is there.
-MEANWHILE = """
-async ([expression, handle, key, times]) => {
-  const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-  const request = { code: "", silent: true, user_expressions: { asked: expression } };
-  const asked = kernel.requestExecute(request).done;
+MEANWHILE = f"""
+async ([expression, handle, key, times]) => {{
+  const asked = ({lab_scripts.ASK})(expression);
   for (let i = 0; i < times; i++)
-    handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    handle.dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true, cancelable: true }}));
   await asked;
-}
+}}
 """
 COUNTS = """{
     "figures": sum(type(o).__name__ == "Figure" for o in __import__("gc").get_objects()),
