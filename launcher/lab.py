@@ -15,6 +15,8 @@ from .environment import Environment
 from .say import StepError, say
 
 FIRST_LESSON = "00_start-here.ipynb"
+# answers reach the page at once
+PROMPT = "--ServerApp.kernel_websocket_connection_class=launcher.kernel_socket.PromptConnection"
 LOCALES = {"en": "en", "es": "es_ES"}  # as the language pack of JupyterLab is named
 
 
@@ -53,6 +55,7 @@ def options(language: str, scratch: Path) -> list[str]:
         # the tabs of another project's JupyterLab do not open here
         f"--LabApp.workspaces_dir={scratch / 'workspaces'}",
         "--ServerApp.terminals_enabled=False",
+        PROMPT,
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",

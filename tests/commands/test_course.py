@@ -12,6 +12,8 @@ from pathlib import Path
 
 from fake_course import FakeCourse, listener, pins, posix, write_wheel
 
+from launcher.lab import PROMPT
+
 
 def test_c35_first_start_sets_up_in_a_folder_with_accents_and_opens_lesson_00(fresh):
     fake, code, out, calls = fresh
@@ -55,6 +57,10 @@ def test_jupyterlab_asks_nothing_and_calls_nobody(fresh):
     arguments = calls[-1]["arguments"]
     assert "--LabApp.news_url=None" in arguments
     assert "--LabApp.extension_manager=readonly" in arguments
+
+
+def test_c23_jupyterlab_sends_the_kernels_answers_at_once(fresh):
+    assert PROMPT in fresh[3][-1]["arguments"]
 
 
 def test_a_later_start_sets_nothing_up(course):

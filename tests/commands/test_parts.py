@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -84,6 +85,25 @@ def test_the_command_line():
     assert (wishes.command, wishes.rest) == ("test", ["tests/test_x.py", "-k", "lab", "-x"])
     assert cli.Wishes([]).command is None
     assert cli.Wishes(["lab", "--help"]).help
+
+
+# JupyterLab ---------------------------------------------------------------------------------
+
+
+def test_c23_an_answer_of_the_kernel_is_not_held_back(monkeypatch):
+    """JupyterLab's own line to the page, and on it each message is sent when it comes."""
+    from jupyter_server.serverapp import ServerApp
+    from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+
+    _, name = lab.PROMPT.split("=")
+    ours = ServerApp(kernel_websocket_connection_class=name).kernel_websocket_connection_class
+    done, usual = [], ZMQChannelsWebsocketConnection
+    monkeypatch.setattr(usual, "connect", lambda self: done.append("connect"))
+    line = ours.__new__(ours)
+    line.websocket_handler = SimpleNamespace(set_nodelay=lambda on: done.append(on))
+    line.connect()
+    assert issubclass(ours, usual)
+    assert done == [True, "connect"]
 
 
 # The lessons, by the real nbval -------------------------------------------------------------
