@@ -27,7 +27,7 @@ function render({ model, el }) {
     }
     const body = element("tbody");
     for (const { lesson, quiz, exercises } of rows) {
-      const name = element("th", { scope: "row" }, lessonLink(lesson));
+      const name = element("th", { scope: "row" }, lessonLink(lesson, model));
       body.append(element("tr", {}, name, cell(quiz, states), cell(exercises, states)));
     }
     const table = element("table", {}, element("caption", { class: "mha-hidden" }, words.title), element("thead", {}, head), body);

@@ -92,7 +92,7 @@ function render({ model, el }) {
     said.textContent = model.get("said");
     spoken.textContent = model.get("spoken");
     const link = model.get("link");
-    lesson.replaceChildren(...(link.file ? [` ${link.before} `, lessonLink(link)] : []));
+    lesson.replaceChildren(...(link.file ? [` ${link.before} `, lessonLink(link, model)] : []));
   }
   function showMarks() {
     const marks = model.get("marks");

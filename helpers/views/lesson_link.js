@@ -1,18 +1,16 @@
-// A link to another lesson, from inside a widget. JupyterLab and Notebook resolve only links in
-// text cells; here the command that opens a file is named on the link, and its path is made
-// from the address of the page, which names the notebook being read. Elsewhere it stays a
-// plain link to the file beside this one.
-function lessonLink({ file, text }) {
+// A link to another lesson, from inside a widget. JupyterLab and Notebook look only at the links
+// in text cells; what they do with those is done here with this one: `file`, which lies beside
+// the notebook, opens in the same window. Elsewhere it stays a plain link.
+function lessonLink({ file, text }, model) {
   const link = document.createElement("a");
   link.textContent = text;
   link.href = encodeURI(file);
   link.className = "mha-lesson-link";
-  link.addEventListener("click", () => {
-    const page = /\/(?:tree|notebooks)\/(.+)$/.exec(window.location.pathname);
-    if (!page) return;
-    const path = [...decodeURIComponent(page[1]).split("/").slice(0, -1), file].join("/");
-    link.dataset.commandlinkerCommand = "docmanager:open";
-    link.dataset.commandlinkerArgs = JSON.stringify({ path });
-  });
+  const { resolver, linkHandler } = model.widget_manager?.rendermime ?? {};
+  if (resolver && linkHandler) {
+    resolver
+      .resolveUrl(encodeURI(file))
+      .then(path => linkHandler.handleLink(link, decodeURIComponent(path), ""));
+  }
   return link;
 }
