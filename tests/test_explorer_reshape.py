@@ -373,10 +373,18 @@ def test_c25_the_still_has_every_number_and_marks_those_that_differ():
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize(("T", "d_model", "H"), [(4, 6, 2), (8, 12, 12), (1, 1, 1), (8, 12, 1)])
-def test_c25_nothing_of_the_still_runs_off_the_page(language, T, d_model, H):
+@pytest.mark.parametrize(
+    ("T", "d_model", "H", "steps"),
+    [
+        (4, 6, 2, ["view", "scores", "swap"]),
+        (8, 12, 12, ["scores"]),
+        (1, 1, 1, ["view"]),
+        (8, 12, 1, ["swap"]),
+    ],
+)
+def test_c25_nothing_of_the_still_runs_off_the_page(language, T, d_model, H, steps):
     set_language(language)
-    for step in ("view", "scores", "swap"):
+    for step in steps:
         figure = ReshapeLab(T=T, d_model=d_model, H=H, step=step)._still()
         figure.draw_without_rendering()
         for label in figure.findobj(matplotlib.text.Text):

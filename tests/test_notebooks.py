@@ -74,6 +74,13 @@ def test_first_code_cell_is_the_same_in_all_lessons():
     assert len(cells) == 1, "\n\n---\n\n".join(sorted(cells))
 
 
+# Half a minute of training in lesson 07, where no answer is used; nbval runs these.
+TRAINING = {
+    *("explorer-run", "table-run", "curves-run", "slow-run"),
+    *("look-run", "measure-run", "gate-run", "readout-run", "three-run"),
+}
+
+
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_the_solutions_of_the_lesson_pass_their_checks(path):
     book = read(path)
@@ -85,7 +92,7 @@ def test_the_solutions_of_the_lesson_pass_their_checks(path):
         book.cells[after:after] = [new_code_cell(code, id="solution") for code in tried]
     names = {"__name__": "__main__"}
     for cell in book.cells:  # no kernel and no pictures: the outputs are nbval's to compare
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and not (path.stem[:2] == "07" and cell.id in TRAINING):
             exec(compile(cell.source, f"{path.stem}: {cell.id}", "exec"), names)
 
 

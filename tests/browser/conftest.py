@@ -67,18 +67,17 @@ def _tabs():
 
 @pytest.fixture(scope="package")
 def new_lab_page(browser, lab, _tabs, tmp_path_factory):
-    """Call it for a fresh tab: `with new_lab_page() as page:`; see `LabPage`.
+    """Call it for a JupyterLab with nothing open: `with new_lab_page() as page:`; see `LabPage`.
 
-    Loading JupyterLab is most of what a tab costs. `used=True` gives one that was put away and
-    is put away again: for small notebooks, since JupyterLab itself now and then stumbles over
-    the widgets of a lesson that is closed.
+    Loading JupyterLab is most of what a tab costs, so a tab that was put away is used again, as
+    a reader stays in one through all lessons. `fresh=True` where the test is about loading it.
     """
     pictures = tmp_path_factory.mktemp("pictures")
     spare: list[LabPage] = []
 
     @contextmanager
-    def make(width: int = 1280, height: int = 900, used: bool = False):
-        if used and spare:
+    def make(width: int = 1280, height: int = 900, fresh: bool = False):
+        if spare and not fresh:
             tab = spare.pop()
             tab.page.set_viewport_size({"width": width, "height": height})
         else:
@@ -87,10 +86,7 @@ def new_lab_page(browser, lab, _tabs, tmp_path_factory):
         try:
             yield tab
         finally:
-            if used:
-                tab.put_away()
-            else:
-                tab.close()
+            tab.put_away()
             if not tab.closed:
                 spare.append(tab)
 
@@ -102,7 +98,7 @@ def new_lab_page(browser, lab, _tabs, tmp_path_factory):
 @pytest.fixture
 def lab_page(new_lab_page):
     """A JupyterLab tab for one test; its kernels end with it."""
-    with new_lab_page(used=True) as page:
+    with new_lab_page() as page:
         yield page
 
 

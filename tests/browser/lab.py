@@ -104,6 +104,7 @@ class LabPage:
 
         application: "lab/tree" for JupyterLab, "notebooks" for Notebook 7.
         """
+        self.server.wait_for_ends(path)
         self._opened.append(path)
         if self._loaded and application == "lab/tree":
             self.page.evaluate(lab_scripts.OPEN, path)
@@ -136,6 +137,11 @@ class LabPage:
         self.menu("Kernel", "Restart Kernel and Run All Cells…")
         self.page.locator(".jp-Dialog-button.jp-mod-accept").click()
         self._wait_for_runs(connections=1)
+
+    def run_cells(self, *which: int | str):
+        """Run these cells alone, one after the other; see `run_cell`."""
+        for one in which:
+            self.run_cell(one)
 
     def run_cell(self, which: int | str):
         """Run one cell with Shift+Enter and wait for it."""

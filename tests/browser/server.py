@@ -7,15 +7,20 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
 import nbformat
 import psutil
 
+from launcher.lab import PROMPT
+
+from . import kernels
 from .cells import notebook_of
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -52,11 +57,13 @@ def free_port() -> int:
 class LabServer:
     """JupyterLab over the folder `home`, which holds its settings, logs and notebooks.
 
-    Kernels are those of the Python that runs the tests; `helpers` is this project's.
+    Kernels are those of the Python that runs the tests; `helpers` is this project's. They start
+    at once (see `kernels.py`), with `at_once=False` as a reader's do.
     """
 
-    def __init__(self, home: Path):
+    def __init__(self, home: Path, at_once: bool = True):
         self.home = Path(home)
+        self._copier = _Copier(self.home / "kernels") if at_once and kernels.CAN_COPY else None
         # A space and accents on purpose: readers have such folders (field case C35).
         self.folder = self.home / "Curso de atención 1"
         self.folder.mkdir(parents=True)
@@ -65,6 +72,8 @@ class LabServer:
         self._token = secrets.token_hex(16)
         self._process = None
         self.port = None
+        self._aside = ThreadPoolExecutor(max_workers=2)
+        self._ends: dict[str, Future] = {}
 
     # --- notebooks -------------------------------------------------------------------------
 
@@ -106,6 +115,8 @@ class LabServer:
 
     def _start_once(self, config: Path):
         self.port = free_port()
+        if self._copier:
+            self._copier.start(self._environment(config))
         with self._log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
                 self.command(),
@@ -132,8 +143,10 @@ class LabServer:
             # Lets a test ask JupyterLab itself whether a kernel is idle.
             "--LabApp.expose_app_in_browser=True",
             "--JupyterNotebookApp.expose_app_in_browser=True",
+            PROMPT,
             # Its other kind looks at the package index.
             "--LabApp.extension_manager=readonly",
+            "--LanguageServerManager.autodetect=False",  # each start would ask node and npm
         ]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             command.append("--allow-root")
@@ -144,6 +157,8 @@ class LabServer:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
         runtime = self.home / "runtime"
         runtime.mkdir(mode=0o700, exist_ok=True)
+        if self._copier:
+            environment["JUPYTER_PATH"] = str(self._copier.folder)
         return environment | {
             "JUPYTER_CONFIG_DIR": str(config),
             "JUPYTER_DATA_DIR": str(self.home / "data"),
@@ -181,9 +196,12 @@ class LabServer:
         process, self._process = self._process, None
         if process is None:
             return
+        self.wait_for_ends()
         # Kernels live in process groups of their own, so the list is taken while the
         # server can still tell who its children are.
         family = _family(process.pid)
+        if self._copier:
+            family += self._copier.stop()
         if process.poll() is None:
             try:
                 self.request("POST", "api/shutdown")
@@ -228,13 +246,24 @@ class LabServer:
 
     def kernels(self) -> list[dict]:
         """The kernels that run now, as the server lists them."""
+        self.wait_for_ends()
         return self.request("GET", "api/kernels")
 
     def end_kernels(self, notebooks: list[str]):
-        """End these notebooks' kernels: opened again, they start from fresh ones."""
+        """Begin to end these notebooks' kernels, which takes a kernel two seconds."""
         for session in self.request("GET", "api/sessions"):
             if session["path"] in notebooks:
-                self.request("DELETE", f"api/sessions/{session['id']}")
+                place = f"api/sessions/{session['id']}"
+                self._ends[session["path"]] = self._aside.submit(self.request, "DELETE", place)
+
+    def wait_for_ends(self, *notebooks: str):
+        """Wait for the kernels that `end_kernels` ends: of these notebooks, or else all.
+
+        Opened again, a notebook then starts from a fresh one.
+        """
+        for notebook in notebooks or list(self._ends):
+            if notebook in self._ends:
+                self._ends.pop(notebook).result()
 
     def forget_settings(self):
         """Back to default settings: a theme chosen in one test stays out of the next."""
@@ -244,6 +273,34 @@ class LabServer:
         """The last lines of the server's log, the token blanked."""
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(lines[-40:]).replace(self._token, "…")
+
+
+class _Copier:
+    """The process that a server's kernels are copies of (see `kernels.py`)."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder  # for JUPYTER_PATH
+        self._process = None
+
+    def start(self, environment: dict[str, str]):
+        # The name of a socket may have no more than 100 characters: not below `folder`.
+        place = Path(tempfile.mkdtemp(prefix="kernels-")) / "s"
+        kernels.write_kernelspec(self.folder, place)
+        command = [sys.executable, kernels.__file__, "ready", str(place)]
+        self._process = subprocess.Popen(command, env=environment, **_own_group())
+        while not place.exists():
+            if self._process.poll() is not None:
+                raise ServerError(f"{' '.join(command)} ended at once")
+            time.sleep(0.01)
+        self._place = place
+
+    def stop(self) -> list[psutil.Process]:
+        """End it; its kernels, which end with those who asked for them."""
+        family = _family(self._process.pid)
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._place.parent)
+        return family[1:]
 
 
 def _own_group() -> dict:

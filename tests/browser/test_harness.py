@@ -183,7 +183,7 @@ def test_c31_a_theme_can_be_switched_and_is_forgotten_with_the_page(lab, new_lab
 
 def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
     size = "() => [innerWidth, innerHeight, devicePixelRatio]"
-    with new_lab_page(1100, 800, used=True) as first:
+    with new_lab_page(1100, 800) as first:
         first.open(lab.write("first.ipynb", ["kept = 1"]))
         first.run_all()
         first.set_theme("JupyterLab Dark")
@@ -192,7 +192,7 @@ def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
         first.page.keyboard.insert_text("# not saved")
         first.zoom(2)
         first.zoom(1, 1100, 800)
-    with new_lab_page(1100, 800, used=True) as second:
+    with new_lab_page(1100, 800) as second:
         assert second is first
         assert lab.kernels() == []
         second.open(lab.write("second.ipynb", ["print('kept' in globals())"]))
@@ -204,7 +204,7 @@ def test_a_tab_that_was_put_away_is_as_it_came_up(lab, new_lab_page):
         second.menu("Kernel", "Restart Kernel…")  # a question nobody answers
         expect(second.page.locator(".jp-Dialog")).to_be_visible()
     assert second.closed
-    with new_lab_page(used=True) as third:
+    with new_lab_page() as third:
         assert third is not second
 
 
@@ -288,7 +288,7 @@ class _BrokenServer(LabServer):
 
 def test_a_server_that_cannot_start_says_why(tmp_path):
     with pytest.raises(ServerError, match=r"(?s)exit code 3.*port taken"):
-        _BrokenServer(tmp_path / "own").start()
+        _BrokenServer(tmp_path / "own", at_once=False).start()
 
 
 def test_a_port_taken_by_another_program_is_left_to_it(tmp_path, monkeypatch):
@@ -298,7 +298,7 @@ def test_a_port_taken_by_another_program_is_left_to_it(tmp_path, monkeypatch):
         taken, free = other.getsockname()[1], server_module.free_port()
         ports = iter([taken, free])
         monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
-        server = LabServer(tmp_path / "own").start()
+        server = LabServer(tmp_path / "own", at_once=False).start()
         try:
             assert server.port == free
             assert server.kernels() == []

@@ -136,7 +136,11 @@ def run_copy(tmp_path):
             text=True,
             encoding="utf-8",
             cwd=tmp_path,
-            env=os.environ | environment | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # a start saved
+            env={
+                **(os.environ | environment),
+                "PYTHONPATH": str(Path(__file__).parents[2]),  # for the launcher
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # a start saved
+            },
             timeout=120,
         )
         return done.stdout + done.stderr

@@ -413,7 +413,7 @@ def leccion(lab, new_lab_page):
         page.close_side_panel()
         still = page.output("first-explorer").locator("img")
         page.still = still.evaluate("image => [image.complete, image.naturalWidth]")
-        page.run_all()
+        page.run_cells("setup", "first-explorer", "quiz-run")
         yield page
 
 

@@ -307,7 +307,7 @@ def test_c42_the_spanish_lesson_from_the_budget_to_the_check(lab, new_lab_page):
     with new_lab_page(1024, 900) as page:
         page.open(lab.copy("es/01_one-head.ipynb"))
         page.close_side_panel()
-        page.run_all()
+        page.run_cells("setup", "input-run", "saturation-run", "budget-run", "real-run")
         real, budget = Explorer(page, "real-run"), Bars(page, "budget-run")
         expect(real.readout).to_contain_text("bank → river: 0.67")
         expect(real.readout).to_contain_text("L1-H5")

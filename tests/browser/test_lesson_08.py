@@ -174,7 +174,7 @@ def test_the_look_in_every_theme(lesson, roles, theme):
 def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
     with new_lab_page(1024, 900) as page:
         page.open(lab.copy("es/08_real-heads.ipynb"))
-        page.run_all()
+        page.run_cells("setup", "roles-run", "board-run", "gates-run")
         page.close_side_panel()
         roles = Grid(page, "roles-run")
         roles.press(20)

@@ -170,7 +170,7 @@ def test_c31_the_look_in_every_theme(lesson, graph):
 def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
     with new_lab_page(1024, 900) as page:
         page.open(lab.copy("es/09_heads-as-graphs.ipynb"))
-        page.run_all()
+        page.run_cells("setup", "explorer-run")
         page.close_side_panel()
         graph = Graph(page)
         graph.assert_drawn()

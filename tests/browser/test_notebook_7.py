@@ -15,8 +15,11 @@ LABELS = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server of its own: what JupyterLab's pages left with the other one is not Notebook's."""
-    running = LabServer(tmp_path_factory.mktemp("notebook-7")).start()
+    """A server of its own: what JupyterLab's pages left with the other one is not Notebook's.
+
+    Its kernels start as a reader's do.
+    """
+    running = LabServer(tmp_path_factory.mktemp("notebook-7"), at_once=False).start()
     yield running
     running.stop()
 
@@ -27,7 +30,10 @@ def lesson(browser, server, _tabs, tmp_path_factory, request):
         _tabs.append(page)
         server.copy(f"{request.param}/01_one-head.ipynb")
         page.open(server.copy(f"{request.param}/00_start-here.ipynb"), "notebooks")
-        page.run_all()
+        if request.param == "en":
+            page.run_all()
+        else:
+            page.run_cells("setup", "first-explorer", "quiz-run")
         yield page
 
 

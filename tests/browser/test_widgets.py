@@ -336,7 +336,7 @@ def test_c31_words_in_drawn_pictures_stay_readable_at_200_percent(views):
 
 def test_c24_views_follow_also_where_the_page_was_too_slow_for_anywidget(lab, new_lab_page):
     """From then on anywidget refuses what the kernel sends to the view; see views/late.js."""
-    with new_lab_page(1400, 1000) as page:
+    with new_lab_page(1400, 1000, fresh=True) as page:
         page.page.add_init_script(HURRY)
         page.open(lab.write("slow-page.ipynb", CELLS[:3]))
         page.run_all()
@@ -350,6 +350,7 @@ def test_c24_views_follow_also_where_the_page_was_too_slow_for_anywidget(lab, ne
         assert explorer.value(HEADS) == "4"
         explorer.put(H=5)
         expect(explorer.note).to_contain_text("5")
+        page.close()  # its clock runs too fast for another test
 
 
 def test_c28_heads_moved_while_their_list_is_replaced(notebook, first):

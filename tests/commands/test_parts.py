@@ -6,7 +6,6 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -94,13 +93,14 @@ def test_c23_an_answer_of_the_kernel_is_not_held_back(monkeypatch):
     """JupyterLab's own line to the page, and on it each message is sent when it comes."""
     from jupyter_server.serverapp import ServerApp
     from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+    from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
 
     _, name = lab.PROMPT.split("=")
     ours = ServerApp(kernel_websocket_connection_class=name).kernel_websocket_connection_class
     done, usual = [], ZMQChannelsWebsocketConnection
     monkeypatch.setattr(usual, "connect", lambda self: done.append("connect"))
-    line = ours.__new__(ours)
-    line.websocket_handler = SimpleNamespace(set_nodelay=lambda on: done.append(on))
+    line, page = ours.__new__(ours), KernelWebsocketHandler.__new__(KernelWebsocketHandler)
+    page.set_nodelay, line.websocket_handler = done.append, page
     line.connect()
     assert issubclass(ours, usual)
     assert done == [True, "connect"]
