@@ -287,7 +287,12 @@ class _Copier:
         place = Path(tempfile.mkdtemp(prefix="kernels-")) / "s"
         kernels.write_kernelspec(self.folder, place)
         command = [sys.executable, kernels.__file__, "ready", str(place)]
-        self._process = subprocess.Popen(command, env=environment, **_own_group())
+        self._process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,  # closes when the tests end, whichever way
+            **_own_group(),
+        )
         while not place.exists():
             if self._process.poll() is not None:
                 raise ServerError(f"{' '.join(command)} ended at once")
@@ -297,7 +302,7 @@ class _Copier:
     def stop(self) -> list[psutil.Process]:
         """End it; its kernels, which end with those who asked for them."""
         family = _family(self._process.pid)
-        self._process.kill()
+        self._process.stdin.close()
         self._process.wait()
         shutil.rmtree(self._place.parent)
         return family[1:]
