@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -22,6 +21,7 @@ from launcher.lab import PROMPT
 
 from . import kernels
 from .cells import notebook_of
+from .processes import Copier, family_of, own_group
 
 PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
@@ -63,7 +63,7 @@ class LabServer:
 
     def __init__(self, home: Path, at_once: bool = True):
         self.home = Path(home)
-        self._copier = _Copier(self.home / "kernels") if at_once and kernels.CAN_COPY else None
+        self._copier = Copier(self.home / "kernels") if at_once and kernels.CAN_COPY else None
         # A space and accents on purpose: readers have such folders (field case C35).
         self.folder = self.home / "Curso de atención 1"
         self.folder.mkdir(parents=True)
@@ -125,7 +125,7 @@ class LabServer:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                **_own_group(),
+                **own_group(),
             )
         try:
             self._wait_until_ready()
@@ -199,9 +199,7 @@ class LabServer:
         self.wait_for_ends()
         # Kernels live in process groups of their own, so the list is taken while the
         # server can still tell who its children are.
-        family = _family(process.pid)
-        if self._copier:
-            family += self._copier.stop()
+        family = family_of(process.pid) + self.copied_kernels()
         if process.poll() is None:
             try:
                 self.request("POST", "api/shutdown")
@@ -215,6 +213,8 @@ class LabServer:
             except psutil.NoSuchProcess:
                 pass
         process.wait(timeout=10)
+        if self._copier:
+            self._copier.stop()
 
     @property
     def pid(self) -> int:
@@ -249,6 +249,10 @@ class LabServer:
         self.wait_for_ends()
         return self.request("GET", "api/kernels")
 
+    def copied_kernels(self) -> list[psutil.Process]:
+        """The kernels that are copies; JupyterLab's own children only asked for them."""
+        return self._copier.kernels() if self._copier else []
+
     def end_kernels(self, notebooks: list[str]):
         """Begin to end these notebooks' kernels, which takes a kernel two seconds."""
         for session in self.request("GET", "api/sessions"):
@@ -273,51 +277,3 @@ class LabServer:
         """The last lines of the server's log, the token blanked."""
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(lines[-40:]).replace(self._token, "…")
-
-
-class _Copier:
-    """The process that a server's kernels are copies of (see `kernels.py`)."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder  # for JUPYTER_PATH
-        self._process = None
-
-    def start(self, environment: dict[str, str]):
-        # The name of a socket may have no more than 100 characters: not below `folder`.
-        place = Path(tempfile.mkdtemp(prefix="kernels-")) / "s"
-        kernels.write_kernelspec(self.folder, place)
-        command = [sys.executable, kernels.__file__, "ready", str(place)]
-        self._process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.PIPE,  # closes when the tests end, whichever way
-            **_own_group(),
-        )
-        while not place.exists():
-            if self._process.poll() is not None:
-                raise ServerError(f"{' '.join(command)} ended at once")
-            time.sleep(0.01)
-        self._place = place
-
-    def stop(self) -> list[psutil.Process]:
-        """End it; its kernels, which end with those who asked for them."""
-        family = _family(self._process.pid)
-        self._process.stdin.close()
-        self._process.wait()
-        shutil.rmtree(self._place.parent)
-        return family[1:]
-
-
-def _own_group() -> dict:
-    """Popen options that keep a Ctrl-C in the terminal away from the server."""
-    if os.name == "nt":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return {"start_new_session": True}
-
-
-def _family(pid: int) -> list[psutil.Process]:
-    try:
-        parent = psutil.Process(pid)
-        return [parent, *parent.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []

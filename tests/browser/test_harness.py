@@ -10,6 +10,7 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
+from . import kernels
 from . import server as server_module
 from .cells import markdown
 from .lab import CellFailedError
@@ -269,11 +270,31 @@ def test_kernels_run_this_python_and_this_project(lab, lab_page):
     assert Path(package).parents[1] == Path(__file__).parents[2]
 
 
-def test_stopping_the_server_ends_its_kernels_too(tmp_path):
-    server = LabServer(tmp_path / "own").start()
+def test_a_copied_kernel_has_torch_and_nothing_of_the_tests_and_can_be_interrupted(lab, lab_page):
+    found = "import sys; print('torch' in sys.modules, 'helpers' in sys.modules, sys.argv[0])"
+    folder = f"print({str(Path(__file__).parent)!r} in sys.path)"
+    lab_page.open(lab.write("copied.ipynb", [f"{found}; {folder}", "import time; time.sleep(90)"]))
+    lab_page.run_cell(0)
+    torch, helpers, program, on_path = lab_page.output(0).inner_text().split()
+    assert (torch, helpers, on_path) == (str(kernels.CAN_COPY), "False", "False")
+    assert Path(program).name == "ipykernel_launcher.py"
+    lab_page.cell(1).locator(".cm-content").click()
+    lab_page.page.keyboard.press("Shift+Enter")
+    expect(lab_page.cell(1).locator(".jp-InputPrompt")).to_have_text("[*]:")
+    lab_page.menu("Kernel", "Interrupt Kernel")
+    expect(lab_page.output(1)).to_contain_text("KeyboardInterrupt")
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_stopping_the_server_ends_its_kernels_too(tmp_path, at_once):
+    server = LabServer(tmp_path / "own", at_once).start()
     try:
         kernel = server.request("POST", "api/kernels")
         family = psutil.Process(server.pid).children(recursive=True)
+        copies = server.copied_kernels()
+        while at_once and kernels.CAN_COPY and not copies:  # it may still be loading torch
+            copies = server.copied_kernels()
+        family += copies
         assert kernel["name"] == "python3" and family
     finally:
         server.stop()
