@@ -22,7 +22,9 @@ from quiz_probe import (
 
 from helpers import texts
 from helpers.markup import as_html
+from helpers.progress.board import ProgressBoard
 from helpers.quiz import Quiz, marking
+from helpers.quiz.card import AnswerBox
 from helpers.quiz.marking import load_questions, mark, quiz_ids
 from helpers.quiz.text import as_plain
 
@@ -115,6 +117,11 @@ def test_c20_what_is_typed_stays_text():
     script = (HELPERS / "answer.js").read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|DOMParser", script)
     assert "said.textContent" in script
+
+
+@pytest.mark.parametrize("view", [AnswerBox, ProgressBoard])
+def test_a_link_to_a_lesson_looks_like_one_whatever_else_is_on_the_page(view):
+    assert "lessonLink(" in view._esm and "a.mha-lesson-link {" in view._css
 
 
 def test_our_own_text_is_escaped_and_keeps_its_formulas():

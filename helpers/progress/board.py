@@ -24,7 +24,7 @@ class ProgressBoard(anywidget.AnyWidget):
     """
 
     _esm = script("nodes", "lesson_link") + (_here / "board.js").read_text(encoding="utf-8")
-    _css = style("unseen") + (_here / "board.css").read_text(encoding="utf-8")
+    _css = style("unseen", "lesson_link") + (_here / "board.css").read_text(encoding="utf-8")
 
     frame = traitlets.Dict().tag(sync=True)
 

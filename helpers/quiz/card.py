@@ -29,7 +29,7 @@ class AnswerBox(anywidget.AnyWidget):
     """
 
     _esm = script("nodes", "lesson_link") + (_folder / "answer.js").read_text(encoding="utf-8")
-    _css = style("unseen") + (_folder / "quiz.css").read_text(encoding="utf-8")
+    _css = style("unseen", "lesson_link") + (_folder / "quiz.css").read_text(encoding="utf-8")
     kind = traitlets.Unicode().tag(sync=True)
     name = traitlets.Unicode().tag(sync=True)  # what a screen reader calls the group
     options = traitlets.List().tag(sync=True)  # [id, text] in the order shown
