@@ -1,6 +1,6 @@
 // A link to another lesson, from inside a widget. JupyterLab and Notebook look only at the links
 // in text cells; what they do with those is done here with this one: `file`, which lies beside
-// the notebook, opens in the same window. Elsewhere it stays a plain link.
+// the notebook, opens as it does from there. Elsewhere it stays a plain link.
 function lessonLink({ file, text }, model) {
   const link = document.createElement("a");
   link.textContent = text;

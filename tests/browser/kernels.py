@@ -18,7 +18,7 @@ import sys
 import threading
 from pathlib import Path
 
-CAN_COPY = hasattr(os, "fork") and hasattr(socket, "send_fds")
+CAN_COPY = sys.platform == "linux"  # Windows has no fork, macOS warns of it
 LOADED = (
     "ipykernel.kernelapp",
     "ipywidgets",

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from urllib.parse import quote
 
@@ -196,7 +196,8 @@ class LabServer:
         process, self._process = self._process, None
         if process is None:
             return
-        self.wait_for_ends()
+        wait(self._ends.values())
+        self._ends.clear()
         # Kernels live in process groups of their own, so the list is taken while the
         # server can still tell who its children are.
         family = family_of(process.pid) + self.copied_kernels()
