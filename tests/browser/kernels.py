@@ -63,6 +63,7 @@ def ready(place: str):
             if os.fork() == 0:
                 server.close()
                 _be_a_kernel(connection, request, streams)
+                return
             for stream in streams:
                 os.close(stream)
             connection.close()
@@ -94,14 +95,7 @@ def _be_a_kernel(connection, request: dict, streams: list[int]):
     from ipykernel.kernelapp import IPKernelApp
 
     sys.argv = ["ipykernel_launcher.py", "-f", request["connection_file"]]
-    status = 1
-    try:
-        IPKernelApp.launch_instance()
-        status = 0
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
+    IPKernelApp.launch_instance()
 
 
 def start(place: str, connection_file: str):

@@ -4,6 +4,7 @@ import re
 import socket
 import struct
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -291,10 +292,11 @@ def test_stopping_the_server_ends_its_kernels_too(tmp_path, at_once):
     try:
         kernel = server.request("POST", "api/kernels")
         family = psutil.Process(server.pid).children(recursive=True)
-        copies = server.copied_kernels()
-        while at_once and kernels.CAN_COPY and not copies:  # it may still be loading torch
-            copies = server.copied_kernels()
-        family += copies
+        latest = time.monotonic() + 60  # what is copied may still be loading torch
+        while at_once and kernels.CAN_COPY and not server.copied_kernels():
+            assert time.monotonic() < latest, "no kernel was copied"
+            time.sleep(0.05)
+        family += server.copied_kernels()
         assert kernel["name"] == "python3" and family
     finally:
         server.stop()

@@ -10,6 +10,7 @@ import pytest
 
 from . import browsers
 from .guards import Watch, is_allowed, stays_here
+from .server import PROJECT
 
 # --- the guards, by value --------------------------------------------------------------------
 
@@ -136,9 +137,10 @@ def run_copy(tmp_path):
             text=True,
             encoding="utf-8",
             cwd=tmp_path,
-            env={
-                **(os.environ | environment),
-                "PYTHONPATH": str(Path(__file__).parents[2]),  # for the launcher
+            env=os.environ
+            | environment
+            | {
+                "PYTHONPATH": str(PROJECT),  # for the launcher
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # a start saved
             },
             timeout=120,
