@@ -46,7 +46,7 @@ class Explorer:
     def name(self) -> str:
         """Python's name for it: the notebook's `Out` of the number beside the cell's output."""
         prompt = self.out.locator(".jp-OutputPrompt").filter(has_text="[")  # printed text has none
-        return f"Out[{int(prompt.inner_text().strip('[]: '))}]"
+        return f"Out[{int(prompt.text_content().strip('[]: '))}]"
 
     def ask(self, what: str):
         """An attribute, or any expression that follows the explorer's name and a dot."""
@@ -81,7 +81,7 @@ class Explorer:
         """What stands beside the slider with this label."""
         label = self.page.page.locator(".widget-label").get_by_text(name, exact=True)
         slider = self.out.locator(".widget-slider").filter(has=label)
-        return slider.locator(".widget-readout").inner_text()
+        return slider.locator(".widget-readout").text_content()
 
     def shape(self, step: str) -> Locator:
         """The concrete shape on one card of the shape trace."""

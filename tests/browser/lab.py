@@ -4,6 +4,7 @@ import ast
 import base64
 import json
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -215,6 +216,15 @@ class LabPage:
         box = self.output(which).bounding_box()
         return box["height"] if box else 0.0
 
+    def read(self, of: Locator) -> str:
+        """The text that a reader sees there. What is far below the window is not drawn, and
+        has none: it is scrolled to, as a reader does.
+        """
+        of.scroll_into_view_if_needed()
+        text = of.inner_text()
+        assert text.strip(), "there is no text in it"
+        return text
+
     def scroll_to(self, which: int | str):
         """Bring a cell's top into the window."""
         self.cell(which).evaluate("cell => cell.scrollIntoView({ block: 'start' })")
@@ -262,6 +272,7 @@ class LabPage:
 
     def worst_contrast(self, of: Locator) -> tuple[float, str, int]:
         """The lowest contrast among the texts in `of`, that text, and how many there are."""
+        of.scroll_into_view_if_needed()  # what is far below the window is not drawn
         ratio, text, count = of.evaluate(lab_scripts.CONTRAST)
         return ratio, text, count
 
@@ -286,20 +297,39 @@ class LabPage:
 
     def sideways(self, of: Locator) -> list[str]:
         """What makes the page scroll sideways to show all of `of`: class names, none when fit."""
+        of.scroll_into_view_if_needed()
         return of.evaluate(lab_scripts.SIDEWAYS)
 
-    def spoken_names(self, role: str, inside: str = ".mha-explorer") -> list[str]:
-        """The names of the controls with this role, as the browser hands them to a reader.
+    def expect_named(self, of: Locator, *names: str | re.Pattern) -> int:
+        """These controls have these spoken names, in this order; without `names`, each has one.
 
-        inside: a CSS selector; its first match counts.
+        Returns how many controls there are; there must be one at least.
         """
+        found = of.all()
+        assert found, f"nothing is {of}"
+        for one, name in zip(found, names or [re.compile(r"\S")] * len(found), strict=True):
+            expect(one).to_have_accessible_name(name)
+        return len(found)
+
+    def spoken_names(self, role: str, inside: str) -> list[str]:
+        """The names of the controls with this role, as the browser hands them to a screen reader.
+
+        inside: a CSS selector; its first match counts. There must be one control at least.
+
+        For a tab that is closed afterwards: this turns on the browser's own tree of what is
+        spoken, and with it Chromium 156 crashed later on, when the page had changed.
+        `expect_named` needs no such tree.
+        """
+        self.page.locator(inside).first.scroll_into_view_if_needed()
         devtools = self.page.context.new_cdp_session(self.page)
         place = f"document.querySelector({json.dumps(inside)})"
         found = devtools.send("Runtime.evaluate", {"expression": place})["result"]
         query = {"objectId": found["objectId"], "role": role}
         nodes = devtools.send("Accessibility.queryAXTree", query)["nodes"]
         devtools.detach()
-        return [node["name"]["value"] for node in nodes if not node["ignored"]]
+        names = [node["name"]["value"] for node in nodes if not node["ignored"]]
+        assert names, f"no {role} in {inside}"
+        return names
 
     def screenshot(self, name: str, of: Locator | None = None) -> Path:
         """Save a PNG of the window, or of one element; returns its path.

@@ -34,8 +34,6 @@ SETTINGS = {
         "checkForUpdates": False,
         "fetchNews": "false",
     },
-    # All cells are in the page at once: a locator finds cells below the window too.
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
 }
 

@@ -91,7 +91,7 @@ def test_two_scores_compete_for_one_budget(budget):
     assert weights[4] > 0.99 and sum(weights) == pytest.approx(1)
     expect(budget.bars.locator(".totals")).to_have_text("sum 1.000")
     assert budget.height() == height
-    assert budget.page.spoken_names("slider", '[aria-label="Score of “river”"]') == [RIVER]
+    budget.page.expect_named(budget.slider(RIVER), RIVER)  # not beside it alone
 
 
 def test_a_wider_head_saturates_without_the_scale(saturation):

@@ -54,9 +54,13 @@ def graph(lesson):
 
 
 def test_run_all_prints_what_the_text_says(lesson):
-    expect(lesson.output("graph-run")).to_contain_text("nodes 11 edges 121")
-    expect(lesson.output("messages-run")).to_contain_text("largest difference < 1e-5: True")
-    expect(lesson.output("tree-run")).to_contain_text("L1-H3  edges  920   found 396")
+    for cell, line in (
+        ("graph-run", "nodes 11 edges 121"),
+        ("messages-run", "largest difference < 1e-5: True"),
+        ("tree-run", "L1-H3  edges  920   found 396"),
+    ):
+        lesson.scroll_to(cell)
+        expect(lesson.output(cell)).to_contain_text(line)
     assert lesson.page.get_by_text("Traceback").count() == 0
 
 
@@ -92,7 +96,7 @@ def test_c24_an_empty_graph_and_no_head_are_said_in_words(graph):
         graph.heads.nth(head).click()
     expect(graph.note).to_contain_text("No head is picked")
     expect(graph.tokens).to_have_count(0)
-    assert "edges in the union" not in graph.out.inner_text()
+    assert "edges in the union" not in graph.page.read(graph.out)
     expect(graph.out.locator("summary")).to_be_hidden()
     assert graph.height() == height
     graph.heads.nth(0).click()
@@ -179,7 +183,7 @@ def test_c42_the_spanish_edition_runs_and_speaks_spanish(lab, new_lab_page):
         graph.tokens.nth(1).hover()
         expect(graph.readout).to_contain_text("mira a:")
         parts = (graph.view, graph.facts, graph.note)
-        said = " ".join(part.inner_text() for part in parts)
+        said = " ".join(page.read(part) for part in parts)
         for english in ("edge", "weight", "head", "Layer", "Threshold", "looks", "tree"):
             assert english not in said, english
         assert page.sideways(graph.out) == []

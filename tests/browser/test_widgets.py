@@ -293,10 +293,11 @@ def test_c21_query_0_on_key_2_is_bright_in_the_upper_right(views):
 
 def test_c30_the_picture_has_words_and_numbers_beside_it(views):
     view = views.output(0)
-    names = views.spoken_names("button", ".mha-attention")
-    assert names[0] == "head 1, strongest: sat → d 0.30"
-    assert names[2] == "head 3, strongest: sat → d 0.90"
-    assert all(re.fullmatch(r"head \d, strongest: \w+ → \w+ \d\.\d\d", name) for name in names)
+    heads = view.locator(".mha-attention").get_by_role("button")
+    views.expect_named(heads.nth(0), "head 1, strongest: sat → d 0.30")
+    views.expect_named(heads.nth(2), "head 3, strongest: sat → d 0.90")
+    any_head = re.compile(r"^head \d, strongest: \w+ → \w+ \d\.\d\d$")
+    views.expect_named(heads, *[any_head] * 3)
     view.get_by_role("radio", name="table").check()
     table = view.locator("[data-table]")
     expect(table.locator("tbody td").first).to_have_text("0.025")  # it is filled with a frame
