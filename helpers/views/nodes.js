@@ -27,6 +27,23 @@ function keep(parent, count, create) {
   return [...parent.children];
 }
 
+// Calls `then` with the nearest element around `el` that fits the selector, as soon as there is
+// one; what it returns is disconnected. JupyterLab makes what stands below the window long before
+// it puts it on the page, and only there ipywidgets gives a widget its classes.
+function whenInside(el, selector, then) {
+  const watcher = new MutationObserver(look);
+  function look() {
+    const found = el.closest(selector);
+    if (!found) return;
+    watcher.disconnect();
+    then(found);
+  }
+  const seen = { subtree: true, childList: true, attributes: true, attributeFilter: ["class"] };
+  watcher.observe(document.body, seen);
+  look();
+  return watcher;
+}
+
 // A box that the keyboard can scroll: where it is too small for its children, and only there,
 // it takes the focus. Call it when the children are in it; what it returns is disconnected.
 function scrolls(box) {

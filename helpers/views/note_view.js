@@ -45,9 +45,8 @@ function render({ model, el }) {
   show();
 
   let watcher, explorer;
-  const timer = requestAnimationFrame(() => {
-    explorer = el.closest(".mha-explorer");
-    if (!explorer) return;
+  const arrival = whenInside(el, ".mha-explorer", (found) => {
+    explorer = found;
     nameSliders(explorer);
     explorer.addEventListener("keydown", goToEnd, true);
     watcher = new MutationObserver(() => nameSliders(explorer));
@@ -56,7 +55,7 @@ function render({ model, el }) {
     });
   });
   return () => {
-    cancelAnimationFrame(timer);
+    arrival.disconnect();
     watcher?.disconnect();
     explorer?.removeEventListener("keydown", goToEnd, true);
     model.off("change:text", show);

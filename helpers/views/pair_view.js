@@ -46,15 +46,16 @@ function render({ model, el }) {
   model.on("change:frame", show);
   show();
   // The sides come to the page after this table, when their own views are made.
-  const timer = requestAnimationFrame(() => {
-    const playground = el.closest(".mha-playground");
+  const arrival = whenInside(el, ".mha-playground", (playground) => {
     const named = () => nameSides(el, model.get("frame").titles ?? []);
-    if (!playground || named()) return;
+    if (named()) return;
     watcher = new MutationObserver(() => named() && watcher.disconnect());
-    watcher.observe(playground, { subtree: true, childList: true });
+    watcher.observe(playground, {
+      subtree: true, childList: true, attributes: true, attributeFilter: ["class"],
+    });
   });
   return () => {
-    cancelAnimationFrame(timer);
+    arrival.disconnect();
     watcher?.disconnect();
     model.off("change:frame", show);
   };

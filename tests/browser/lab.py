@@ -174,8 +174,14 @@ class LabPage:
         failed = self.page.evaluate(lab_scripts.FAILED)
         if failed:
             raise CellFailedError("\n".join(failed))
+        self.wait_for_cells()
         # The kernel is done before the page has drawn the widgets it was told about.
         expect(self.page.get_by_text("Loading widget...")).to_have_count(0)
+
+    def wait_for_cells(self):
+        """Wait until all cells are on the page: JupyterLab puts those below the window there in
+        idle moments."""
+        self.page.wait_for_function(lab_scripts.ALL_CELLS, **LONG)
 
     def wait_until_idle(self):
         """Wait until the kernel has dealt with everything the controls sent it."""
@@ -221,9 +227,8 @@ class LabPage:
         has none: it is scrolled to, as a reader does.
         """
         of.scroll_into_view_if_needed()
-        text = of.inner_text()
-        assert text.strip(), "there is no text in it"
-        return text
+        expect(of).to_have_text(re.compile(r"\S"), use_inner_text=True)
+        return of.inner_text()
 
     def scroll_to(self, which: int | str):
         """Bring a cell's top into the window."""

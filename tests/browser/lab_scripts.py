@@ -68,6 +68,9 @@ CODE_CELLS = """
 () => jupyterapp.shell.currentWidget.content.widgets
   .filter(cell => cell.model.type === "code" && cell.model.sharedModel.source.trim()).length
 """
+ALL_CELLS = """
+() => jupyterapp.shell.currentWidget.content.widgets.every(cell => !cell.isPlaceholder())
+"""
 CELL_IDS = "() => jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.id)"
 KERNEL_READY = """
 () => {

@@ -59,7 +59,6 @@ def test_run_all_prints_what_the_text_says(lesson):
         ("messages-run", "largest difference < 1e-5: True"),
         ("tree-run", "L1-H3  edges  920   found 396"),
     ):
-        lesson.scroll_to(cell)
         expect(lesson.output(cell)).to_contain_text(line)
     assert lesson.page.get_by_text("Traceback").count() == 0
 

@@ -118,7 +118,7 @@ def test_c31_board_and_questions_read_well_in_every_theme(lesson):
 
 
 def test_c26_tomorrow_the_answers_are_there(lesson, file):
-    before = lesson.output("progress-run").locator(".summary").inner_text()
+    before = lesson.read(lesson.output("progress-run").locator(".summary"))
     lesson.restart()
     keep_at(lesson, file)
     lesson.run_cells(*LOOKED_AT)

@@ -5,9 +5,11 @@ import re
 import numpy as np
 import psutil
 import pytest
+from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 
 from . import lab_scripts
+from .cells import markdown
 from .explorers import Explorer, colours_of
 
 WIDTH, HEADS, TOKENS = "Model width (d_model)", "Number of heads (H)", "Tokens (T)"
@@ -40,6 +42,11 @@ toy_view.show(torch.tensor([[[0, 0, 1], [1, 0, 0], [0, 1, 0.0]]]), ["the", "cat"
 toy_view
 """
 
+PLAYGROUND = """
+from helpers.explorers import Playground
+playground = Playground(left=dict(d_model=64, H=2), right=dict(d_model=64, H=2))
+playground
+"""
 GRAPH = """
 from helpers.views.graph_view import GraphEdge, GraphView, HeadButton
 words = "The bank by the river issued a statement .".split()
@@ -112,6 +119,15 @@ async ([handle, key, wanted]) => {
 """
 # anywidget waits this long for a view's script; a page that is slower is one that waits less.
 HURRY = "const wait = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = () => wait(0)"
+# The page finds no idle moment until `idleAgain()`.
+NEVER_IDLE = """
+const real = window.requestIdleCallback, waiting = [];
+window.requestIdleCallback = call => waiting.push(call);
+window.idleAgain = () => {
+  window.requestIdleCallback = real;
+  waiting.forEach(call => real(call));
+};
+"""
 # Has the kernel set the width, and presses a key on a slider before the kernel's answer is there.
 MEANWHILE = f"""
 async ([expression, handle, key, times]) => {{
@@ -352,6 +368,32 @@ def test_c24_views_follow_also_where_the_page_was_too_slow_for_anywidget(lab, ne
         explorer.put(H=5)
         expect(explorer.note).to_contain_text("5")
         page.close()  # its clock runs too fast for another test
+
+
+def test_c30_names_and_keys_come_also_to_what_is_put_on_the_page_later(lab, new_lab_page):
+    """In Run All on a busy page, JupyterLab makes what is below the window and shows it later."""
+    filler = [markdown("line") for _ in range(300)]  # more than JupyterLab puts there in its first 50 ms
+    cells = [SETUP.format("en"), *filler, new_code_cell(PLAYGROUND, id="last")]
+    with new_lab_page(1400, 1000, fresh=True) as page:
+        page.page.add_init_script(NEVER_IDLE)
+        page.open(lab.write("later.ipynb", cells))
+        page.page.evaluate(lab_scripts.FOLLOW_RUNS)
+        page.menu("Run", "Run All Cells")
+        page.page.wait_for_function(lab_scripts.ALL_RAN, arg=[2, 0])
+        page.ask("playground.right.H")
+        expect(page.page.locator(".mha-playground")).to_have_count(0)
+        page.page.evaluate("idleAgain()")
+        page.wait_for_cells()
+        page.scroll_to("last")
+        sides = page.output("last").get_by_role("group", name=re.compile("^(Left|Right) layer$"))
+        expect(sides).to_have_count(2)
+        sliders = page.output("last").get_by_role("slider")
+        page.expect_named(sliders, *[WIDTH, HEADS, TOKENS, "Temperature"] * 2)
+        sliders.nth(5).press("ArrowRight")  # and not JupyterLab's own: the next cell
+        expect(sliders.nth(5)).to_be_focused()
+        page.wait_until_idle()
+        assert page.ask("playground.right.H") == 4
+        page.close()  # loaded anew it would have no idle moment again
 
 
 def test_c28_heads_moved_while_their_list_is_replaced(notebook, first):
