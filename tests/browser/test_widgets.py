@@ -372,7 +372,8 @@ def test_c24_views_follow_also_where_the_page_was_too_slow_for_anywidget(lab, ne
 
 def test_c30_names_and_keys_come_also_to_what_is_put_on_the_page_later(lab, new_lab_page):
     """In Run All on a busy page, JupyterLab makes what is below the window and shows it later."""
-    filler = [markdown("line") for _ in range(300)]  # more than JupyterLab puts there in its first 50 ms
+    # More cells than JupyterLab puts there in its first 50 ms.
+    filler = [markdown("line") for _ in range(300)]
     cells = [SETUP.format("en"), *filler, new_code_cell(PLAYGROUND, id="last")]
     with new_lab_page(1400, 1000, fresh=True) as page:
         page.page.add_init_script(NEVER_IDLE)
