@@ -544,6 +544,8 @@ CELLS = [
     "def attention_weights(Q, K, mask=None):\n    return (Q @ K.T / len(Q.T) ** 0.5).softmax(-1)",
     'check("01.attention_weights")',
     'results("01")',
+    # Half a second to load, in the middle of a verdict: torch's index functions do.
+    "'sympy' in __import__('sys').modules",
 ]
 
 
@@ -557,9 +559,11 @@ def run_in_kernel():
 def test_c26_in_a_notebook_twice_the_same_output_and_the_cells_own_line():
     first, second = run_in_kernel(), run_in_kernel()
     assert first == second
-    plain = [data["text/plain"] for data in first if data]
+    *shown, heavy = [data for data in first if data]
+    assert heavy["text/plain"] == "False"
+    plain = [data["text/plain"] for data in shown]
     assert "is not defined yet" in plain[0] and plain[1].startswith("○ Not yet")
     assert "Line of your code: 3: raise ValueError('<b>$x$')" in plain[2]
     assert "The mask changes nothing." in plain[3]
     assert "Check missing: 01.single_head" in plain[4]
-    assert all(data.keys() == {"text/plain", "text/html"} for data in first if data)
+    assert all(data.keys() == {"text/plain", "text/html"} for data in shown)

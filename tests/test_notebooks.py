@@ -11,14 +11,13 @@ from pathlib import Path
 import nbformat
 import pytest
 import sample_lesson as sample
-from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from launcher import testing
 from launcher.environment import Environment
 from tools import rules
 from tools.lessons import ROOT, lessons, read, text_of
-from tools.normalise import WIDGET_VIEW, normalise
+from tools.normalise import normalise
 from tools.rules import code, files, outputs, prose
 
 PATHS = [*lessons(), *lessons(language="es")]
@@ -57,16 +56,6 @@ def test_lesson_is_saved_the_way_save_writes_it(path):
     tidy = read(path)
     normalise(tidy)
     assert path.read_text(encoding="utf-8") == text_of(tidy)
-
-
-@each_lesson
-def test_c25_exported_page_shows_a_picture_for_every_live_view(path):
-    notebook = read(path)
-    page, _ = HTMLExporter().from_notebook_node(notebook)
-    shown = [output for _, output in outputs.outputs_of(notebook)]
-    pictures = [output for output in shown if "image/png" in output.get("data", {})]
-    assert page.count("data:image/png;base64") >= len(pictures)
-    assert WIDGET_VIEW not in page
 
 
 def test_first_code_cell_is_the_same_in_all_lessons():

@@ -72,8 +72,8 @@ def largest_difference(expected: Tensor, got: Tensor) -> tuple[int, ...]:
     gap = (expected - got).abs()
     alike = (expected == got) | (expected.isnan() & got.isnan())
     gap = torch.where(alike, 0.0, gap).nan_to_num(nan=math.inf)
-    flat = int((gap.flatten() == gap.max()).nonzero()[0])
-    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), gap.shape))
+    # torch.unravel_index would first load another library, for half a second.
+    return tuple(int(i) for i in (gap == gap.max()).nonzero()[0])
 
 
 def first_different_row(expected: Tensor, got: Tensor, within: float) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ reader's do run in Notebook 7's tests and in the lessons' part of `course.py tes
     python kernels.py start SOCKET CONNECTION_FILE    what JupyterLab starts and stops
 """
 
+import gc
 import json
 import os
 import select
@@ -21,6 +22,8 @@ from pathlib import Path
 CAN_COPY = sys.platform == "linux"  # Windows has no fork, macOS warns of it
 LOADED = (
     "ipykernel.kernelapp",
+    "ipykernel.debugger",
+    "psutil",
     "ipywidgets",
     "anywidget",
     "torch",
@@ -53,6 +56,8 @@ def ready(place: str):
         sys.path.pop(0)  # this folder: a notebook's kernel does not have it
         for name in LOADED:
             __import__(name)
+        gc.collect()
+        gc.freeze()  # the copies share what is loaded: their collections need not go through it
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a kernel that ended leaves nothing behind
         while True:
             here, _, _ = select.select([server, sys.stdin], [], [])

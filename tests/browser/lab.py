@@ -267,12 +267,13 @@ class LabPage:
 
     def set_theme(self, theme: str):
         """Switch the theme, "JupyterLab Dark" for one, and wait until it is on."""
+        is_on = "theme => document.body.dataset.jpThemeName === theme"
+        if self.page.evaluate(is_on, theme):
+            return
         self.page.evaluate(
             "theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
         )
-        self.page.wait_for_function(
-            "theme => document.body.dataset.jpThemeName === theme", arg=theme
-        )
+        self.page.wait_for_function(is_on, arg=theme)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def worst_contrast(self, of: Locator) -> tuple[float, str, int]:
