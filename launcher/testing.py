@@ -1,4 +1,8 @@
-"""Everything the course's CI runs: style, format, tests, and every cell of every lesson."""
+"""What says that the course is well: style, format, tests, and every cell of every lesson.
+
+The tests of what authors work with have the mark `tools`: `course.py test tests -m tools`. CI runs
+both.
+"""
 
 import tempfile
 from pathlib import Path
@@ -93,7 +97,8 @@ def formatting(environment: Environment, env: dict, scratch: Path) -> tuple[bool
 
 def tests(environment: Environment, env: dict, scratch: Path) -> tuple[bool, str]:
     report = scratch / "tests.xml"
-    command = [environment.python, "-m", "pytest", "tests", *TWO_WORKERS, f"--junitxml={report}"]
+    command = [environment.python, "-m", "pytest", "tests", "-m", "not tools", *TWO_WORKERS]
+    command.append(f"--junitxml={report}")
     code = children.run(command, PROJECT, env)
     return code == 0, counts(cases(report))
 

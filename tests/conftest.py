@@ -14,6 +14,21 @@ pytest.register_assert_rewrite("browser.explorers", "check_probe", "explorer_mov
 os.environ["ATTENTION_COURSE_PROGRESS"] = "off"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A module stays with one worker, and all of `commands/`: they share a course made once."""
+    if config.getvalue("dist") != "loadscope":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class CommandsTogether(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            commands = nodeid.startswith("tests/commands/")
+            return "tests/commands" if commands else super()._split_scope(nodeid)
+
+    return CommandsTogether(config, log)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _plain_words():
     """The errors of `helpers.attention`, before any lesson gave them the reader's language."""

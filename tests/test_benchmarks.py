@@ -29,6 +29,8 @@ from benchmarks import (
 from benchmarks.report import Line
 from helpers import explorers
 
+pytestmark = pytest.mark.tools
+
 WHERE = {
     "cores": 2,
     "memory_gb": 23,

@@ -102,6 +102,9 @@ def test_scripts_can_be_run(name):
 # .ci/run, with stand-ins for the programs of the machine -------------------------------------
 
 
+TESTS = ["python3 course.py test 1", "python3 course.py test tests -m tools 1"]
+
+
 @pytest.fixture
 def machine(tmp_path):
     """A course with .ci/run, on a machine whose programs write down how they were called."""
@@ -138,7 +141,7 @@ def test_ci_installs_a_browser_and_fonts_then_runs_the_test_command(machine):
     program("dpkg-query", "exit 1")
     code, calls = run()
     calls = [call for call in calls if not call.startswith("dpkg-query")]
-    update, install, test = calls
+    update, install, *tests = calls
     assert update.startswith("apt-get update")
     packages = {
         "chromium-headless-shell",
@@ -147,7 +150,7 @@ def test_ci_installs_a_browser_and_fonts_then_runs_the_test_command(machine):
         "fonts-noto-color-emoji",
     }
     assert install.startswith("apt-get install") and packages <= set(install.split())
-    assert test == "python3 course.py test 1"
+    assert tests == TESTS
     assert code == 7  # as the tests ended
 
 
@@ -157,6 +160,14 @@ def test_ci_installs_nothing_that_is_there(machine):
     program("dpkg-query", 'echo -n "install ok installed"')
     program("chromium-headless-shell")
     _, calls = run()
-    assert [call for call in calls if not call.startswith("dpkg-query")] == [
-        "python3 course.py test 1"
-    ]
+    assert [call for call in calls if not call.startswith("dpkg-query")] == TESTS
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a bash script, run on Debian")
+@pytest.mark.parametrize("failing", ["test", "test tests -m tools"])
+def test_ci_fails_when_either_of_its_commands_does(machine, failing):
+    program, run = machine
+    program("dpkg-query", 'echo -n "install ok installed"')
+    program("chromium-headless-shell")
+    program("python3", f'if [ "$*" = "course.py {failing}" ]; then exit 3; fi')
+    assert run()[0] == 3

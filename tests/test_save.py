@@ -14,6 +14,8 @@ from tools.lessons import ROOT, SaveError, find_lesson, read, text_of, write
 from tools.normalise import normalise
 from tools.save import main
 
+pytestmark = pytest.mark.tools
+
 
 def save(folder, *arguments):
     return main([*arguments, "--notebooks", str(folder)])

@@ -26,6 +26,8 @@ slider.observe(lambda change: setattr(shown, "value", f"H is {change.new}"), "va
 widgets.VBox([slider, other, shown])
 """
 
+pytestmark = pytest.mark.tools
+
 
 def test_c36_an_empty_notebook_opens_and_runs_with_no_outside_request(lab, lab_page):
     lab_page.open(lab.write("empty.ipynb", [""]))

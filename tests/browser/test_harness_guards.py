@@ -12,6 +12,8 @@ from . import browsers
 from .guards import Watch, is_allowed, stays_here
 from .server import PROJECT
 
+pytestmark = pytest.mark.tools
+
 # --- the guards, by value --------------------------------------------------------------------
 
 

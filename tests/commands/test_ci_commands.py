@@ -18,7 +18,7 @@ def test_test_runs_what_ci_runs(course):
     style, formatting, tests, lessons = course.calls()
     assert (style["program"], style["arguments"]) == ("ruff", ["check", "."])
     assert formatting["arguments"] == ["format", "--check", "."]
-    assert tests["arguments"][:6] == ["tests", *TWO_WORKERS]
+    assert tests["arguments"][:8] == ["tests", "-m", "not tools", *TWO_WORKERS]
     assert lessons["arguments"][:3] == ["--nbval", "notebooks/en", "notebooks/es"]
     assert "--nbval-cell-timeout 300" in " ".join(lessons["arguments"])
     assert " ".join(TWO_WORKERS) in " ".join(lessons["arguments"])
