@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from . import lab_scripts
 from .cells import markdown
 from .explorers import Explorer, colours_of
+from .lab import LONG
 
 WIDTH, HEADS, TOKENS = "Model width (d_model)", "Number of heads (H)", "Tokens (T)"
 SETUP = "from helpers.lesson import start_lesson\nstart_lesson('{}')"
@@ -380,7 +381,7 @@ def test_c30_names_and_keys_come_also_to_what_is_put_on_the_page_later(lab, new_
         page.open(lab.write("later.ipynb", cells))
         page.page.evaluate(lab_scripts.FOLLOW_RUNS)
         page.menu("Run", "Run All Cells")
-        page.page.wait_for_function(lab_scripts.ALL_RAN, arg=[2, 0])
+        page.page.wait_for_function(lab_scripts.ALL_RAN, arg=[2, 0], **LONG)
         page.ask("playground.right.H")
         expect(page.page.locator(".mha-playground")).to_have_count(0)
         page.page.evaluate("idleAgain()")
