@@ -30,6 +30,11 @@ ALLOWED_PAGE_ERRORS: tuple[re.Pattern, ...] = (
         r"Error: \[anywidget\] Failed to initialize model\."
         r"\n    at AbortSignal\.<anonymous> \(.*/lab/extensions/anywidget/static/\S+\)"
     ),
+    # A notebook was closed while JupyterLab 4.6 was putting its last cells on the page.
+    re.compile(
+        r"TypeError: Cannot read properties of null \(reading 'id'\)"
+        r"(\n    at (async )?\w+\._runOnIdleTime \(.*/static/lab/jlab_core\.\w+\.js\S*\))+"
+    ),
 )
 
 
